@@ -1,0 +1,43 @@
+# make demo    the digits network and a small hidden example
+# make test    ruff, mypy, pytest
+#
+# Both make .venv when there is none, and install again only when pyproject.toml has changed.
+# Another Python: make test PYTHON=python3.13      More extras: make test EXTRAS=test,all
+
+PYTHON      ?= python3
+VENV        ?= .venv
+EXTRAS      ?= test
+PYTEST_ARGS ?=
+
+BIN     := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --no-input --disable-pip-version-check
+comma   := ,
+BASE    := $(VENV)/.installed
+TESTING := $(BASE)-$(subst $(comma),-,$(EXTRAS))
+
+.PHONY: demo test clean
+
+demo: $(BASE)
+	$(BIN)/semialg-fibers describe notebooks/data/digits-64-32-16-10.json
+	$(BIN)/semialg-fibers fiber gallery:hidden_2_2_2_1
+
+test: $(TESTING)
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/pytest $(PYTEST_ARGS)
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+# pip is the last thing that venv writes, so a half-made environment is made again.
+$(BIN)/pip:
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+
+$(BASE): pyproject.toml | $(BIN)/pip
+	$(INSTALL) --editable .
+	@touch $@
+
+$(TESTING): pyproject.toml | $(BIN)/pip
+	$(INSTALL) --editable '.[$(EXTRAS)]'
+	@touch $@ $(BASE)

@@ -1,0 +1,1 @@
+"""Networks in; sets, answers and proofs out."""

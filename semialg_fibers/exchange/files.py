@@ -1,0 +1,120 @@
+"""Network files: read whole or refused in one line, written whole or not at all.
+
+Main definitions
+    read_network, write_network            a network and a file
+    network_from_json, network_to_json     a network and the text of a file
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from contextlib import suppress
+from typing import Any
+
+from semialg_fibers.errors import InvalidNetworkError, SemialgError
+from semialg_fibers.exchange.json_text import MAX_BYTES, named, network_from_json, network_to_json
+from semialg_fibers.networks.layer import Network
+
+__all__ = ["network_from_json", "network_to_json", "read_network", "write_network"]
+
+
+def read_network(path: str | bytes | os.PathLike[Any]) -> Network:
+    """Read the network in the file at `path`, exactly.
+
+    A byte order mark at the start of the file is skipped.
+
+    Raises:
+        InvalidNetworkError: where there is no regular file of at most `MAX_BYTES` bytes that can be read, or its text
+            is refused by `network_from_json` (place: `file`, and the place there).
+    """
+    source = os.fsdecode(path)
+    with named(source):
+        raw = _read_bytes(source)
+        try:
+            text = raw.decode()
+        except UnicodeDecodeError as error:
+            line = raw.count(b"\n", 0, error.start) + 1
+            raise InvalidNetworkError(
+                f"line {line}: byte {error.start + 1} of the file is not UTF-8; save the file as UTF-8", line=line
+            ) from None
+    del raw
+    return network_from_json(text, source)
+
+
+def write_network(net: Network, path: str | bytes | os.PathLike[Any]) -> None:
+    """Write the network to the file at `path`, which is replaced as a whole or left untouched.
+
+    Raises:
+        InvalidNetworkError: for numbers beyond the sizes that can be read back (place: `layer`, `row`, `column`).
+        UnsupportedError: for a domain that the format does not know.
+        SemialgError: where the file cannot be written (place: `file`).
+    """
+    source = os.fsdecode(path)
+    with named(source):
+        data = network_to_json(net).encode("ascii")
+        try:
+            _replace(os.path.realpath(source), data)
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise SemialgError(f"the file cannot be written ({reason}); check the path and the disk") from None
+
+
+def _read_bytes(source: str) -> bytes:
+    try:
+        _regular(os.stat(source).st_mode)
+        # Without O_NONBLOCK a pipe that took the file's place in the meantime would make us wait for ever.
+        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+        with os.fdopen(os.open(source, flags), "rb") as file:
+            status = os.fstat(file.fileno())
+            _regular(status.st_mode)
+            raw = file.read(status.st_size + 1) if status.st_size <= MAX_BYTES else b""
+            if len(raw) > status.st_size:  # it grows, or is one of /proc, which say 0
+                raw += file.read(MAX_BYTES + 1 - len(raw))
+    except FileNotFoundError:
+        raise InvalidNetworkError("there is no such file; check the path") from None
+    except PermissionError:
+        raise InvalidNetworkError("the file may not be read; check its permissions") from None
+    except (OSError, ValueError) as error:  # ValueError: a null byte in the path
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InvalidNetworkError(f"the file cannot be read ({reason}); check the path") from None
+    if status.st_size > MAX_BYTES or len(raw) > MAX_BYTES:
+        raise InvalidNetworkError(
+            f"the file has {max(status.st_size, len(raw)):,} bytes, more than the stated size of {MAX_BYTES:,}; "
+            "give a smaller network"
+        )
+    return raw
+
+
+def _regular(mode: int) -> None:
+    if not stat.S_ISREG(mode):
+        kind = "a directory" if stat.S_ISDIR(mode) else "a pipe, socket or device"
+        raise InvalidNetworkError(f"this is {kind}; give the path of a network file")
+
+
+def _replace(target: str, data: bytes) -> None:
+    """Write a new file beside the target, bring it to the disk, then let it take the target's place."""
+    with suppress(FileNotFoundError):
+        _regular(os.stat(target).st_mode)  # os.replace would put a file in the place of /dev/null
+    folder = os.path.dirname(target)
+    temporary = os.path.join(folder, f".semialg_fibers-{secrets.token_hex(8)}.tmp")
+    # Not tempfile, whose files are for the owner only: mode 0o666 lets the umask decide.
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+    if os.name == "posix":  # the new name, too, should survive a power cut; some file systems cannot promise it
+        with suppress(OSError):
+            opened = os.open(folder, os.O_RDONLY)
+            try:
+                os.fsync(opened)
+            finally:
+                os.close(opened)

@@ -1,0 +1,397 @@
+"""The text of a network file: JSON, format `semialg_fibers/network`, version 1.
+
+Main definitions
+    network_from_json, network_to_json     a network and the text of a file
+    MAX_BYTES, MAX_ENTRIES, ...            the stated sizes, the same for reading and for writing
+
+A number is read by its decimal text, whether it stands in quotation marks or not: 0.1 is 1/10. Nothing is ever
+evaluated. What does not describe a network is refused in one line that names the file and the place.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from math import lcm
+from typing import Any
+
+from flint import fmpq
+
+from semialg_fibers.errors import InvalidNetworkError, SemialgError, UnsupportedError
+from semialg_fibers.geometry.domain import Box, Domain, Orthant, Space
+from semialg_fibers.geometry.linear import Matrix
+from semialg_fibers.geometry.scalar import MAX_DIGITS, parse_rational
+from semialg_fibers.networks.layer import Layer, Network
+
+FORMAT = "semialg_fibers/network"
+VERSION = 1
+
+MAX_BYTES = 128 * 2**20  # of a file
+MAX_ENTRIES = 5_000_000  # numbers in a file
+MAX_KEYS = 100_000  # in a file
+MAX_ROW_DIGITS = 30_000  # of the common denominator of a row
+MAX_MATRIX_BYTES = 512 * 2**20  # of all matrices together, each row over its common denominator
+
+_MAX_ROW_BITS = MAX_ROW_DIGITS * 3322 // 1000
+# Possessive quantifiers: a row of 100,000 entries must not leave 100,000 points to backtrack to.
+_ROW = re.compile(r"-?[0-9]++(?:/[0-9]++)?+(?:,-?[0-9]++(?:/[0-9]++)?+)*+")
+_EXPRESSION = re.compile(  # numbers, names and operators, at least one of what no number has, and not "inf"
+    r"(?=[^a-z_*(]*+[a-z_*(])(?![+-]?(?:nan|inf|infinity)\Z)(?:[a-z_][a-z0-9_]*+|[0-9.]++(?![a-z_])|[-+*/() ])++",
+    re.ASCII | re.IGNORECASE,
+)
+_WRITE_A_NUMBER = 'write a number such as "3", "-1/2" or "0.25"'
+
+
+def network_from_json(text: str, source: str) -> Network:
+    """Read the network that the JSON text describes; `source` is the name that messages give to its origin.
+
+    Raises:
+        InvalidNetworkError: where the text is no JSON (place: `line` and `column` of the text, from 1), or describes
+            no network, or one beyond the stated sizes (place: `layer` from 1, `row` and `column` from 0).
+
+    >>> text = '''{"format": "semialg_fibers/network", "version": 1,
+    ...            "layers": [{"weight": [[1, "-1/2"]], "bias": [0.1]}]}'''
+    >>> network_from_json(text, "example").layers
+    (Layer([['1', '-1/2']], ['1/10']),)
+    >>> network_from_json(text.replace("0.1", '"x"'), "example")
+    Traceback (most recent call last):
+      ...
+    semialg_fibers.errors.InvalidNetworkError: example: layer 1, bias entry 1: symbolic parameters are not supported \
+yet, got 'x'; write a number such as "3", "-1/2" or "0.25"
+    """
+    with named(source):
+        return _Reader().network(_parsed(text.removeprefix("\ufeff")))
+
+
+def network_to_json(net: Network) -> str:
+    """Give the text of the file: every number as "p" or "p/q" in lowest terms, one line per row of a weight.
+
+    Raises:
+        InvalidNetworkError: for numbers beyond the sizes that can be read back (place: `layer`, `row`, `column`).
+        UnsupportedError: for a domain that the format does not know.
+
+    >>> print(network_to_json(Network([Layer([[1, "-1/2"], [0, 3]], [0, "1/3"])])), end="")
+    {
+      "format": "semialg_fibers/network",
+      "version": 1,
+      "domain": "space",
+      "layers": [
+        {
+          "weight": [
+            ["1", "-1/2"],
+            ["0", "3"]
+          ],
+          "bias": ["0", "1/3"]
+        }
+      ]
+    }
+    """
+    bits, layers = 0, []
+    for number, layer in enumerate(net.layers, 1):
+        lines = []
+        for i, below in enumerate(layer.matrix.denominators()):
+            where = f"layer {number}, weight row {i + 1}"
+            bits += _row_bits(below, layer.inputs, bits, where, layer=number, row=i)
+            lines.append(_written(layer.matrix.row(i), f"{where}, column", layer=number, row=i))
+        bias = _written(layer.offset, f"layer {number}, bias entry", layer=number)
+        rows = ",\n        ".join(lines)
+        layers.append(f'    {{\n      "weight": [\n        {rows}\n      ],\n      "bias": {bias}\n    }}')
+    body = ",\n".join(layers)
+    text = (
+        f'{{\n  "format": "{FORMAT}",\n  "version": {VERSION},\n  "domain": {_written_domain(net.domain)},\n'
+        f'  "layers": [\n{body}\n  ]\n}}\n'
+    )
+    _check_size(text)
+    return text
+
+
+@contextmanager
+def named(source: str) -> Iterator[None]:
+    """Put the name of the file before the message of every error, on one line and not too long."""
+    try:
+        yield
+    except SemialgError as error:
+        name = source if source.isprintable() else ascii(source)
+        name = name if len(name) <= 120 else f"...{name[-100:]}"
+        raise type(error)(f"{name}: {error.message}", **{**error.place, "file": source}) from None
+
+
+# text to values
+
+
+class _Number(str):
+    """The text of a JSON number (or of NaN, Infinity), kept apart from strings."""
+
+    __slots__ = ()
+
+
+class _Object(dict[str, Any]):
+    """A JSON object that remembers a repeated key."""
+
+    __slots__ = ("repeated",)
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        self.repeated: str | None = None
+        if len(self) != len(pairs):
+            self.repeated = Counter(key for key, _ in pairs).most_common(1)[0][0]
+
+
+def _parsed(text: str) -> Any:
+    if not text or text.isspace():
+        raise InvalidNetworkError("the text is empty; give a network file", line=1)
+    _check_size(text)
+    try:
+        return json.loads(
+            text, object_pairs_hook=_Object, parse_float=_Number, parse_int=_Number, parse_constant=_Number
+        )
+    except json.JSONDecodeError as error:
+        ends = error.msg.startswith("Unterminated") or not text[error.pos : error.pos + 1000].strip()
+        reason = "the text ends too early; give the whole file" if ends else f"no valid JSON: {error.msg}; correct it"
+        where = {"line": error.lineno, "column": error.colno}
+        raise InvalidNetworkError(f"line {error.lineno}, column {error.colno}: {reason}", **where) from None
+    except RecursionError:
+        raise InvalidNetworkError("brackets are nested too deeply; a network file needs six levels") from None
+
+
+def _check_size(text: str) -> None:
+    """Refuse too much text, which takes much more memory once it is parsed; no number holds a comma or a colon."""
+    found = [
+        (len(text), MAX_BYTES, "bytes of text"),
+        (text.count(","), MAX_ENTRIES, "entries"),
+        (max(text.count(":"), text.count("{")), MAX_KEYS, "keys"),
+    ]
+    for count, limit, what in found:
+        if count > limit:
+            raise InvalidNetworkError(
+                f"about {count:,} {what} are more than the stated size of {limit:,}; give a smaller network"
+            )
+
+
+def _shown(value: Any) -> str:
+    """Give a few printable characters for any JSON value, whatever its size."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, str):
+        text = value[:41] if isinstance(value, _Number) else repr(value[:41])
+        return text if len(value) <= 40 and len(text) <= 60 else f"{text[:40]}... ({len(value):,} characters)"
+    return "an object" if isinstance(value, dict) else "a list"
+
+
+def _keys(value: Any, where: str, needed: Sequence[str], optional: Sequence[str] = (), **place: Any) -> dict[str, Any]:
+    """Give the value if it is an object with these keys, each once."""
+    if not isinstance(value, _Object):
+        raise InvalidNetworkError(f"{where}: expected an object, got {_shown(value)}", **place)
+    if value.repeated is not None:
+        raise InvalidNetworkError(f"{where}: the key {_shown(value.repeated)} is repeated; keep one", **place)
+    allowed = [*needed, *optional]
+    for key in value:
+        if key not in allowed:
+            names = ", ".join(allowed)
+            raise InvalidNetworkError(f"{where}: unknown key {_shown(key)}; remove it (allowed: {names})", **place)
+    for key in needed:
+        if key not in value:
+            raise InvalidNetworkError(f"{where}: the key {key!r} is missing; add it", **place)
+    return value
+
+
+def _list(value: Any, where: str, of: str, **place: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise InvalidNetworkError(f"{where}: expected a list of {of}, got {_shown(value)}", **place)
+    if not value:
+        raise InvalidNetworkError(f"{where}: the list is empty; give at least one of its {of}", **place)
+    return value
+
+
+def _entry(value: Any, where: str, **place: Any) -> fmpq:
+    """Read one number; the slow way, which knows the place."""
+    if not isinstance(value, str):
+        raise InvalidNetworkError(f"{where}: expected a number, got {_shown(value)}; {_WRITE_A_NUMBER}", **place)
+    if len(value) > 2 * MAX_DIGITS + 8:
+        raise InvalidNetworkError(
+            f"{where}: the number {_shown(value)} is beyond the stated size of {MAX_DIGITS} digits; shorten it", **place
+        )
+    try:
+        return parse_rational(value)
+    except InvalidNetworkError as error:
+        reason = error.message
+    if _EXPRESSION.fullmatch(value):
+        reason = f"symbolic parameters are not supported yet, got {_shown(value)}"
+    raise InvalidNetworkError(f"{where}: {reason}; {_WRITE_A_NUMBER}", value=value[:50], **place)
+
+
+def _common_denominator(values: Sequence[int]) -> int | None:
+    """Give the least common multiple, or None as soon as it is beyond `MAX_ROW_DIGITS`."""
+    if len(values) <= 16:
+        found = lcm(*values)
+    else:  # halves: the factors of a product stay of one size
+        half = len(values) // 2
+        left = _common_denominator(values[:half])
+        right = _common_denominator(values[half:]) if left is not None else None
+        if left is None or right is None:
+            return None
+        found = lcm(left, right)
+    return found if found.bit_length() <= _MAX_ROW_BITS else None
+
+
+def _row_bits(common: int | None, width: int, spent: int, where: str, **place: Any) -> int:
+    """Give the bits that a row over its common denominator adds to a matrix; refuse too many."""
+    if common is None or common.bit_length() > _MAX_ROW_BITS:
+        raise InvalidNetworkError(
+            f"{where}: the common denominator of the row is beyond the stated size of {MAX_ROW_DIGITS:,} digits; "
+            "round the numbers",
+            **place,
+        )
+    bits = width * common.bit_length()
+    if spent + bits > 8 * MAX_MATRIX_BYTES:
+        raise InvalidNetworkError(
+            f"{where}: with this row the matrices over common denominators are beyond the stated size of "
+            f"{MAX_MATRIX_BYTES:,} bytes; round the numbers",
+            **place,
+        )
+    return bits
+
+
+class _Reader:
+    """One pass over the parsed values, which remembers the memory that the matrices take."""
+
+    def __init__(self) -> None:
+        self.bits = 0
+
+    def network(self, value: Any) -> Network:
+        if isinstance(value, _Object) and value.get("format") == FORMAT and value.repeated is None:
+            version = value.get("version", _Number(VERSION))
+            if not isinstance(version, _Number) or version != str(VERSION):
+                raise InvalidNetworkError(
+                    f"the version is {_shown(version)}; this program reads version {VERSION}, a number"
+                )
+        top = _keys(value, "the network", ["format", "version", "layers"], ["domain", "symbols"])
+        if top["format"] != FORMAT:
+            raise InvalidNetworkError(f'the format is {_shown(top["format"])}; expected "{FORMAT}"')
+        symbols = top.get("symbols", {})
+        if not isinstance(symbols, dict):
+            raise InvalidNetworkError(f"symbols: expected an object, got {_shown(symbols)}; leave the key out")
+        if symbols:
+            raise InvalidNetworkError(
+                f"symbols: symbolic parameters are not supported yet, got the symbol {_shown(next(iter(symbols)))}; "
+                "put numbers in their place and leave the key out"
+            )
+        layers: list[Layer] = []
+        for number, layer in enumerate(_list(top["layers"], "layers", "layers"), 1):
+            layers.append(self.layer(layer, number, layers[-1].outputs if layers else None))
+        return Network(layers, self.domain(top.get("domain", "space"), layers[0].inputs))
+
+    def layer(self, value: Any, number: int, inputs: int | None) -> Layer:
+        parts = _keys(value, f"layer {number}", ["weight", "bias"], layer=number)
+        rows = _list(parts["weight"], f"layer {number}, weight", "rows", layer=number)
+        bias = _list(parts["bias"], f"layer {number}, bias", "numbers", layer=number)
+        numerators, denominators, width = [], [], inputs
+        for i, row in enumerate(rows):
+            where = f"layer {number}, weight row {i + 1}"
+            entries = _list(row, where, "numbers", layer=number, row=i)
+            width = len(entries) if width is None else width
+            if len(entries) != width:
+                count = f"{len(entries)} entries, expected {width}"
+                if i == 0:
+                    reason = f"widths do not chain, the row has {count} as layer {number - 1} has rows"
+                else:
+                    reason = f"ragged rows, this one has {count} as in the rows before"
+                raise InvalidNetworkError(f"{where}: {reason}; correct the row", layer=number, row=i)
+            above, common = self.row(entries, where, layer=number, row=i)
+            numerators.append(above)
+            denominators.append(common)
+        if len(bias) != len(rows):
+            raise InvalidNetworkError(
+                f"layer {number}: the bias has {len(bias)} entries, the weight {len(rows)} rows; give one per row",
+                layer=number,
+            )
+        where = f"layer {number}, bias entry"
+        offset = [_entry(entry, f"{where} {i + 1}", layer=number, row=i) for i, entry in enumerate(bias)]
+        return Layer(Matrix.from_integers(numerators, denominators, width), offset)
+
+    def row(self, entries: list[Any], where: str, **place: Any) -> tuple[list[int], int]:
+        """Give numerators over a common denominator, perhaps not yet in lowest terms."""
+        above, below = _fractions(entries) or ([], [0])
+        if 0 in below:
+            values = [_entry(entry, f"{where}, column {j + 1}", column=j, **place) for j, entry in enumerate(entries)]
+            above, below = [int(value.p) for value in values], [int(value.q) for value in values]
+        distinct = list(set(below))
+        common = _common_denominator(distinct)
+        self.bits += _row_bits(common, len(entries), self.bits, where, **place)
+        assert common is not None  # _row_bits refuses None
+        factors = {value: common // value for value in distinct}
+        return [a * factors[b] for a, b in zip(above, below, strict=True)], common
+
+    def domain(self, value: Any, inputs: int) -> Domain:
+        if value == "space":
+            return Space(inputs)
+        if value == "orthant":
+            return Orthant(inputs)
+        if not isinstance(value, dict):
+            raise InvalidNetworkError(
+                f'domain: expected "space", "orthant" or {{"box": [[low, high], ...]}}, got {_shown(value)}'
+            )
+        pairs = _list(_keys(value, "domain", ["box"])["box"], "domain, box", "pairs [low, high]")
+        if len(pairs) != inputs:
+            raise InvalidNetworkError(
+                f"domain, box: {len(pairs)} pairs, the network has {inputs} inputs; give one pair [low, high] per input"
+            )
+        corners = []
+        for j, pair in enumerate(pairs):
+            where = f"domain, box, pair {j + 1}"
+            if len(_list(pair, where, "two ends", column=j)) != 2:
+                raise InvalidNetworkError(f"{where}: expected [low, high], got {len(pair)} entries", column=j)
+            low, high = (_entry(end, where, column=j) for end in pair)
+            if low >= high:
+                raise InvalidNetworkError(f"{where}: low must be below high; widen the interval", column=j)
+            corners.append((low, high))
+        return Box(*zip(*corners, strict=True))
+
+
+def _fractions(entries: list[Any]) -> tuple[list[int], list[int]] | None:
+    """Give numerators and denominators of a row of texts "p" or "p/q", all at once; None when it is no such row."""
+    try:
+        if max(map(len, entries)) > MAX_DIGITS:
+            return None
+        joined = ",".join(entries)
+    except TypeError:  # an entry that is no text
+        return None
+    if not _ROW.fullmatch(joined) or joined.count(",") != len(entries) - 1:
+        return None
+    slashes = joined.count("/")
+    if not slashes:
+        return list(map(int, joined.split(","))), [1] * len(entries)
+    if slashes != len(entries):
+        joined = ",".join([entry if "/" in entry else f"{entry}/1" for entry in entries])
+    flat = list(map(int, joined.replace("/", ",").split(",")))
+    return flat[::2], flat[1::2]
+
+
+# values to text
+
+
+def _written(values: Sequence[fmpq], where: str, **place: Any) -> str:
+    texts = list(map(str, values))
+    if max(map(len, texts)) > MAX_DIGITS:
+        for j, text in enumerate(texts):
+            if any(len(part.lstrip("-")) > MAX_DIGITS for part in text.split("/")):
+                spot = {**place, "column": j} if "row" in place else {**place, "row": j}
+                raise InvalidNetworkError(
+                    f"{where} {j + 1}: the number is beyond the stated size of {MAX_DIGITS} digits; round it", **spot
+                )
+    return '["' + '", "'.join(texts) + '"]'
+
+
+def _written_domain(domain: Domain) -> str:
+    if isinstance(domain, Space):
+        return '"space"'
+    if isinstance(domain, Orthant):
+        return '"orthant"'
+    if isinstance(domain, Box):
+        corners = zip(domain.low, domain.high, strict=True)
+        pairs = [_written(pair, f"domain, box, pair {j + 1}, end", row=j) for j, pair in enumerate(corners)]
+        return f'{{"box": [{", ".join(pairs)}]}}'
+    raise UnsupportedError(f"the file format has no domain of kind {type(domain).__name__}: space, orthant or box only")

@@ -1,0 +1,1 @@
+"""All parameters of one function, as semi-algebraic sets."""

@@ -1,0 +1,136 @@
+"""The fiber of a constant function: every second-layer neuron is dead.
+
+Main definitions
+    ConstantComponent    A2 ≤ 0, b2 ≤ 0, b3 fixed, all else free
+    ConstantFamily       that single component
+
+References: theory §3.4.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from semialg_fibers.fibers.component import (
+    Conditions,
+    Family,
+    FiberComponent,
+    Letters,
+    Parametrization,
+    equation,
+    exact_layers,
+    symbolic_layer,
+)
+from semialg_fibers.geometry.domain import Space
+from semialg_fibers.geometry.scalar import Vector, sympy_rational
+from semialg_fibers.geometry.semialgebraic import SemialgebraicSet, random_positive, random_rational
+from semialg_fibers.networks.layer import Layer, Network
+
+
+@dataclass(frozen=True, repr=False)
+class ConstantComponent(FiberComponent):
+    """All second-layer rows dead: A2 ≤ 0, b2 ≤ 0, b3 fixed, all else free.
+
+    Implements: theory §3.4.
+    """
+
+    widths: tuple[int, ...]
+    constant: Vector
+    kind = "constant"
+    flips = ()
+    direction = None
+
+    @property
+    def name(self) -> str:
+        """The function is constant."""
+        return "every second-layer neuron dead"
+
+    @property
+    def dimension(self) -> int:
+        """The number of parameters without b3."""
+        sizes = zip(self.widths[:-1], self.widths[1:], strict=True)
+        return sum(outputs * (inputs + 1) for inputs, outputs in sizes) - self.widths[-1]
+
+    def _second(self, letters: Letters) -> list[Any]:
+        _, n1, n2, _ = self.widths
+        return [x for j in range(n2) for x in [*(letters.weight(2, j, k) for k in range(n1)), letters.bias(2, j)]]
+
+    @property
+    def set(self) -> SemialgebraicSet:
+        """One basic set."""
+        letters, conditions = Letters(self.widths), Conditions.none()
+        conditions.nonnegative.extend(-variable for variable in self._second(letters))
+        for a, value in enumerate(self.constant):
+            conditions.equations.append(equation(letters.bias(3, a), value))
+        sampler = lambda rng: self.draw(rng).parameters  # noqa: E731
+        return SemialgebraicSet((conditions.basic_set(letters, sampler, self.dimension),))
+
+    @property
+    def parametrization(self) -> Parametrization:
+        """The parameters themselves, with b3 put in."""
+        import sympy
+
+        letters = Letters(self.widths)
+        d, n1, n2, m = self.widths
+        sizes = [(1, n1, d), (2, n2, n1)]
+        layers = [
+            symbolic_layer(
+                [[*(letters.weight(number, i, j) for j in range(wide)), letters.bias(number, i)] for i in range(high)]
+            )
+            for number, high, wide in sizes
+        ]
+        last = sympy.ImmutableMatrix([[letters.weight(3, a, j) for j in range(n2)] for a in range(m)])
+        constant = tuple(sympy_rational(value) for value in self.constant)
+        ranges = tuple(sympy.Le(variable, 0) for variable in self._second(letters))
+        symbols = tuple(v for v in letters.variables if not v.name.startswith("b3_"))
+        return Parametrization(symbols, ranges, (), (*layers, (last, constant)))
+
+    def draw(self, rng: random.Random) -> Network:
+        """Give a random member."""
+        d, n1, n2, m = self.widths
+        first = Layer(
+            [[random_rational(rng) for _ in range(d)] for _ in range(n1)], [random_rational(rng) for _ in range(n1)]
+        )
+        forms = [tuple(-random_positive(rng) for _ in range(n1 + 1)) for _ in range(n2)]
+        outgoing = [tuple(random_rational(rng) for _ in range(m)) for _ in range(n2)]
+        return Network([first, *exact_layers(forms, outgoing, self.constant)])
+
+    def contains(self, net: Network) -> bool:
+        """Say whether all second-layer rows are ≤ 0 and b3 agrees."""
+        return (
+            net.widths == self.widths
+            and isinstance(net.domain, Space)
+            and net.layers[2].offset == self.constant
+            and all(value <= 0 for form in net.layers[1].forms for value in form)
+        )
+
+
+@dataclass(frozen=True)
+class ConstantFamily(Family):
+    """The single component of a constant function."""
+
+    component: ConstantComponent
+
+    def components(self) -> Iterator[FiberComponent]:
+        """Yield it."""
+        return iter((self.component,))
+
+    def count(self) -> int:
+        """1."""
+        return 1
+
+    def locate(self, net: Network) -> FiberComponent | None:
+        """Give it when it contains the network."""
+        return self.component if self.component.contains(net) else None
+
+    @property
+    def copies(self) -> int:
+        """1: every relabelling maps it to itself."""
+        return 1
+
+    def largest_dimension(self) -> int:
+        """Its dimension."""
+        return self.component.dimension

@@ -1,0 +1,154 @@
+"""The fiber of one hidden layer on a domain, and the same text for the second layer of a bottleneck network.
+
+Main definitions
+    OrientationComponent    component S, of one hidden layer or behind a first layer that is fixed up to scaling
+    OrientationFamily       all feasible S
+
+References: theory §2, §3.4.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import factorial
+
+from semialg_fibers.fibers.block import Block, scaled_permutation
+from semialg_fibers.fibers.component import Family, FiberComponent, Parametrization, exact_layers
+from semialg_fibers.fibers.equations import OrientationPart
+from semialg_fibers.fibers.orientation import Sides
+from semialg_fibers.geometry.domain import Form, Space
+from semialg_fibers.geometry.linear import Matrix
+from semialg_fibers.geometry.semialgebraic import BasicSet, SemialgebraicSet, random_positive
+from semialg_fibers.networks.layer import Layer, Network
+
+
+@dataclass(frozen=True, repr=False)
+class OrientationComponent(FiberComponent):
+    """Component S: of one hidden layer, or (with `first`) of a bottleneck network whose first layer is visible.
+
+    `first` holds the rows of [A1 | b1]; the block's inputs are then the first layer's outputs.
+    """
+
+    block: Block
+    sides: Sides
+    widths: tuple[int, ...]
+    first: tuple[Form, ...] | None = None
+    direction: int | None = None
+
+    @property
+    def kind(self) -> str:  # type: ignore[override]
+        """Either "visible" or "one hidden layer"."""
+        return "one hidden layer" if self.first is None else "visible"
+
+    @property
+    def flips(self) -> tuple[int, ...]:  # type: ignore[override]
+        """The rows that are flipped relative to the given network."""
+        return self.block.flips(self.sides)
+
+    @property
+    def name(self) -> str:
+        """The sides in words."""
+        rows = ", ".join(str(label + 1) for label in self.flips)
+        return f"neurons {rows} flipped" if rows else "no neuron flipped"
+
+    @property
+    def dimension(self) -> int:
+        """The closed form, plus n1 scalings of a first layer.
+
+        Implements: theory §2.5, §3.4.
+        """
+        return self.block.problem.dimension(self.sides) + len(self.first or ())
+
+    @property
+    def numbers_of_linear_rows(self) -> range:
+        """The possible numbers q of linear neurons: rank₊col(M_S) ≤ q ≤ r."""
+        least = self.block.problem.least_linear(self.sides)
+        assert least is not None  # the component is feasible
+        return range(least, self.block.problem.spare + 1)
+
+    def part_dimension(self, q: int) -> int:
+        """Give the dimension of the part with q linear neurons."""
+        return self.block.problem.part_dimension(self.sides, q) + len(self.first or ())
+
+    @property
+    def set(self) -> SemialgebraicSet:
+        """One basic set per number of linear rows; those are the first ones among the spare labels."""
+        return SemialgebraicSet(tuple(self._basic_set(q) for q in self.numbers_of_linear_rows))
+
+    def _basic_set(self, q: int) -> BasicSet:
+        return self._part(q).basic_set(lambda rng: self.draw(rng, q).parameters, self.part_dimension(q))
+
+    def _part(self, q: int) -> OrientationPart:
+        return OrientationPart(self.block, self.sides, q, self.widths, self.first)
+
+    @property
+    def parametrization(self) -> Parametrization:
+        """The part with the least number of linear rows, which has the largest dimension."""
+        return self._part(self.numbers_of_linear_rows[0]).parametrization()
+
+    def draw(self, rng: random.Random, q: int | None = None) -> Network:
+        """Give a random member, with q linear neurons when q is given."""
+        forms, outgoing, constant = self.block.draw(self.sides, rng, q)
+        if self.first is None:
+            return Network(exact_layers(forms, outgoing, constant), self.block.problem.domain)
+        scales = [random_positive(rng) for _ in self.first]
+        rows = [tuple(scale * value for value in form) for scale, form in zip(scales, self.first, strict=True)]
+        forms = [(*(value / scale for value, scale in zip(form[:-1], scales, strict=True)), form[-1]) for form in forms]
+        first = Layer(Matrix([row[:-1] for row in rows]), [row[-1] for row in rows])
+        return Network([first, *exact_layers(forms, outgoing, constant)])
+
+    def contains(self, net: Network) -> bool:
+        """Say whether the network is a member under any labelling of its hidden units."""
+        return matching_sides(self.block, self.first, self.widths, net) == self.sides
+
+
+def matching_sides(block: Block, first: tuple[Form, ...] | None, widths: tuple[int, ...], net: Network) -> Sides | None:
+    """Give the S whose component contains the network under some labelling, or None."""
+    domain = block.problem.domain if first is None else Space(widths[0])
+    if net.widths != widths or net.domain != domain:
+        return None
+    *before, inner, outer = net.layers
+    forms: Sequence[Form] = inner.forms
+    if first is not None:
+        found = scaled_permutation(first, before[0].forms)
+        if found is None:
+            return None
+        forms = [(*(form[place] * scale for place, scale in found), form[-1]) for form in forms]
+    return block.match(forms, outer.matrix.columns(), outer.offset)
+
+
+@dataclass(frozen=True)
+class OrientationFamily(Family):
+    """All components of one block, behind a first layer or alone."""
+
+    block: Block
+    widths: tuple[int, ...]
+    first: tuple[Form, ...] | None = None
+    direction: int | None = None
+
+    def _component(self, sides: Sides) -> OrientationComponent:
+        return OrientationComponent(self.block, sides, self.widths, self.first, self.direction)
+
+    def components(self) -> Iterator[FiberComponent]:
+        """Yield the feasible S by size, then lexicographically."""
+        return (self._component(sides) for sides in self.block.problem.feasible_sets())
+
+    def count(self) -> int:
+        """Count the feasible S."""
+        return self.block.problem.count()
+
+    def locate(self, net: Network) -> FiberComponent | None:
+        """Read S off the network's neurons."""
+        sides = matching_sides(self.block, self.first, self.widths, net)
+        return None if sides is None else self._component(sides)
+
+    @property
+    def copies(self) -> int:
+        """n1! · n2!/(n2 − k)! behind a first layer, n!/(n − k)! alone."""
+        return self.block.copies * factorial(len(self.first or ()))
+
+    def largest_dimension(self) -> int:
+        """Give the largest dimension over the feasible S."""
+        return self.block.problem.largest_dimension() + len(self.first or ())

@@ -1,0 +1,1 @@
+"""Exact real geometry; it has never heard of a network."""

@@ -1,0 +1,181 @@
+"""Exact scalars and vectors; the only door through which numbers enter.
+
+Main definitions
+    exact               a number as a flint rational; refuses floats
+    exact_from_float    the dyadic rational that a float is, for importers only
+    Vector              a tuple of flint rationals
+
+A scalar is a `flint.fmpq`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from math import gcd, lcm
+from typing import TYPE_CHECKING, Any
+
+from flint import fmpq, fmpz
+
+from semialg_fibers.errors import InexactInputError, InvalidNetworkError
+
+if TYPE_CHECKING:
+    import sympy
+
+Vector = tuple[fmpq, ...]
+
+ZERO = fmpq(0)
+ONE = fmpq(1)
+
+MAX_DIGITS = 4000  # of a numerator, denominator or exponent written as text
+_RATIONAL = re.compile(r"([+-]?[0-9]+)(?:/([0-9]+))?")
+_DECIMAL = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+))?")
+
+
+def exact(value: Any) -> fmpq:
+    """Give the rational number that `value` is, exactly.
+
+    Accepts int, Fraction, Decimal, SymPy and flint rationals, NumPy integers and text such as "3", "-1/2", "0.25".
+
+    Raises:
+        InexactInputError: for a float, NaN or infinity.
+        InvalidNetworkError: for anything else that is not a rational number.
+
+    >>> exact("0.25"), exact("-1/2")
+    (1/4, -1/2)
+    >>> exact(0.1)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+      ...
+    semialg_fibers.errors.InexactInputError: the float 0.1 is ambiguous: write ...
+    """
+    if isinstance(value, fmpq):
+        return value
+    if isinstance(value, bool):
+        raise InvalidNetworkError(f"expected a rational number, got the truth value {value}", value=value)
+    if isinstance(value, int | fmpz):
+        return fmpq(value)
+    if isinstance(value, str):
+        return parse_rational(value)
+    if isinstance(value, float):
+        text = repr(float(value))
+        raise InexactInputError(
+            f'the float {text} is ambiguous: write "{text}" or Fraction("{text}") for the decimal number, '
+            f"Fraction({text}) for the binary one",
+            value=value,
+        )
+    if isinstance(value, Fraction):
+        return fmpq(value.numerator, value.denominator)
+    return _exact_foreign(value)
+
+
+def _exact_foreign(value: Any) -> fmpq:
+    """Read numbers of libraries that need not be imported: SymPy, Decimal, NumPy."""
+    if getattr(value, "is_Rational", False) and hasattr(value, "p") and hasattr(value, "q"):
+        return fmpq(int(value.p), int(value.q))
+    if type(value).__module__ == "decimal" and value.is_finite():
+        return parse_rational(str(value))
+    if hasattr(value, "dtype") and getattr(value, "shape", None) == ():
+        if value.dtype.kind in "iu":
+            return fmpq(int(value))
+        if value.dtype.kind in "fc":
+            raise InexactInputError(
+                f'a NumPy float ({value!r}) has no exact decimal meaning: write text such as "{value}", or use '
+                "from_arrays, which takes float arrays as the binary numbers that they are",
+                value=value,
+            )
+    if getattr(value, "is_Float", False):
+        raise InexactInputError(f"the SymPy Float {value} is not exact: write a Rational", value=value)
+    if hasattr(value, "free_symbols"):
+        raise InvalidNetworkError(f"expected a rational number, got the expression {value}", value=value)
+    raise InvalidNetworkError(f"expected a rational number, got {shown(value)}", value=value)
+
+
+def shown(value: Any) -> str:
+    """Give a value as a short text for a message."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:50]}... ({len(text)} characters)"
+
+
+def parse_rational(text: str) -> fmpq:
+    """Read "3", "-1/2", "0.25" or "1e-3" by its decimal text; nothing is ever evaluated.
+
+    Raises:
+        InvalidNetworkError: where the text is no rational number, or beyond `MAX_DIGITS` digits.
+    """
+    match = _RATIONAL.fullmatch(text)
+    if match:
+        if len(match[1].lstrip("+-")) > MAX_DIGITS or len(match[2] or "") > MAX_DIGITS:
+            raise InvalidNetworkError(
+                f"a number of {len(text)} characters is beyond the stated size of {MAX_DIGITS} digits", value=text[:50]
+            )
+        denominator = int(match[2]) if match[2] else 1
+        if denominator == 0:
+            raise InvalidNetworkError(f"the denominator of {shown(text)} is zero", value=text)
+        return fmpq(int(match[1]), denominator)
+    match = _DECIMAL.fullmatch(text)
+    if not match or not (match[2] or match[3]):
+        raise InvalidNetworkError(f"{shown(text)} is not a rational number", value=text[:50])
+    sign, whole, part, exponent = match[1], match[2], match[3] or "", match[4] or "0"
+    if len(whole) + len(part) > MAX_DIGITS or len(exponent) > 6 or abs(int(exponent)) > MAX_DIGITS:
+        raise InvalidNetworkError(f"{shown(text)} is beyond the stated size of {MAX_DIGITS} digits", value=text[:50])
+    shift = int(exponent) - len(part)
+    if max(len(whole) + len(part) + shift, 1 - shift) > MAX_DIGITS:
+        raise InvalidNetworkError(f"{shown(text)} is beyond the stated size of {MAX_DIGITS} digits", value=text[:50])
+    numerator = int(sign + whole + part) * 10 ** max(shift, 0)
+    return fmpq(numerator, 10 ** max(-shift, 0))
+
+
+def exact_from_float(value: float) -> fmpq:
+    """Give the dyadic rational that a binary float is (for importers of trained networks).
+
+    Raises:
+        InexactInputError: for NaN and infinity.
+
+    >>> exact_from_float(0.5)
+    1/2
+    """
+    try:
+        numerator, denominator = float(value).as_integer_ratio()
+    except (OverflowError, ValueError):
+        raise InexactInputError(f"{value!r} is not a number that a network can hold", value=value) from None
+    return fmpq(numerator, denominator)
+
+
+def vector(values: Iterable[Any]) -> Vector:
+    """Give the exact vector of `values`; SymPy columns and rows are read entry by entry."""
+    return tuple(exact(value) for value in values)
+
+
+def dot(a: Sequence[fmpq], b: Sequence[fmpq]) -> fmpq:
+    """Give Σ a_i b_i of two exact vectors of one length."""
+    return sum((x * y for x, y in zip(a, b, strict=True) if x and y), ZERO)
+
+
+def affine_value(form: Sequence[fmpq], point: Sequence[fmpq]) -> fmpq:
+    """Give w·point + γ for the affine form (w, γ), constant last."""
+    return dot(form[:-1], point) + form[-1]
+
+
+def primitive(values: Sequence[fmpq]) -> tuple[int, ...]:
+    """Give the primitive integer vector that is a positive multiple of `values` (zero stays zero).
+
+    >>> primitive(vector(["1/2", "-1/3", 0]))
+    (3, -2, 0)
+    """
+    common = lcm(*(int(value.q) for value in values)) if values else 1
+    integers = [int(value.p) * (common // int(value.q)) for value in values]
+    divisor = gcd(*integers)
+    return tuple(value // divisor for value in integers) if divisor else tuple(integers)
+
+
+def sympy_rational(value: fmpq) -> sympy.Rational:
+    """Give the SymPy number equal to an exact scalar."""
+    import sympy
+
+    return sympy.Rational(int(value.p), int(value.q))
+
+
+def fraction(value: fmpq) -> Fraction:
+    """Give the standard library's Fraction equal to an exact scalar."""
+    return Fraction(int(value.p), int(value.q))

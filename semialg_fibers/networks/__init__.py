@@ -1,0 +1,1 @@
+"""What a ReLU network is, and which function it computes."""

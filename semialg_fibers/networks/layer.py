@@ -1,0 +1,277 @@
+"""Layer and Network: exact parameters, exact values.
+
+Main definitions
+    Layer      the affine map x ↦ W x + b, W of shape (out, in)
+    Network    affine layers with ReLU between them and none after the last, on a domain
+
+Main results
+    Network.permuted, Network.rescaled    the two symmetries that every ReLU network has
+
+References: theory §1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from flint import fmpq
+
+from semialg_fibers.errors import InexactInputError, InvalidNetworkError
+from semialg_fibers.geometry.domain import Domain, Orthant, Space
+from semialg_fibers.geometry.linear import Matrix
+from semialg_fibers.geometry.scalar import ZERO, Vector, sympy_rational, vector
+
+if TYPE_CHECKING:
+    import sympy
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Layer:
+    """The affine map x ↦ W x + b with exact entries.
+
+    `matrix` and `offset` are the package's own exact values; `weight` and `bias` give them as SymPy objects.
+
+    >>> Layer([[1, "-1/2"]], [3]).weight
+    Matrix([[1, -1/2]])
+    """
+
+    matrix: Matrix
+    offset: Vector
+
+    def __init__(self, weight: Any, bias: Iterable[Any]) -> None:
+        """Read `weight` (out × in) and `bias` (out,).
+
+        Raises:
+            InvalidNetworkError: for ragged rows, entries that are no rationals, or a bias that does not fit
+                (place: `row`, `column`).
+            InexactInputError: for floats.
+        """
+        matrix = weight if isinstance(weight, Matrix) else Matrix(weight)
+        if not hasattr(bias, "__iter__") or isinstance(bias, str | bytes | dict):
+            raise InvalidNetworkError(f"a bias is a list of numbers, got {type(bias).__name__}")
+        entries = tuple(bias)
+        try:
+            offset = vector(entries)
+        except (InvalidNetworkError, InexactInputError) as error:
+            raise type(error)(f"bias: {error.message}", **error.place) from None
+        if 0 in matrix.shape:
+            raise InvalidNetworkError(f"a layer needs at least one input and one output, got shape {matrix.shape}")
+        if len(offset) != matrix.shape[0]:
+            raise InvalidNetworkError(
+                f"the bias has {len(offset)} entries, the weight has {matrix.shape[0]} rows", row=len(offset)
+            )
+        object.__setattr__(self, "matrix", matrix)
+        object.__setattr__(self, "offset", offset)
+
+    def __repr__(self) -> str:
+        """Show data that `Layer` reads."""
+        weight = [[str(value) for value in row] for row in self.matrix.rows()]
+        return f"Layer({weight}, {[str(value) for value in self.offset]})"
+
+    @property
+    def inputs(self) -> int:
+        """The number of inputs."""
+        return self.matrix.shape[1]
+
+    @property
+    def outputs(self) -> int:
+        """The number of outputs."""
+        return self.matrix.shape[0]
+
+    @cached_property
+    def weight(self) -> sympy.ImmutableMatrix:
+        """W as a SymPy matrix (out × in)."""
+        return self.matrix.to_sympy()
+
+    @cached_property
+    def bias(self) -> tuple[sympy.Rational, ...]:
+        """The tuple b of SymPy rationals (out,)."""
+        return tuple(sympy_rational(value) for value in self.offset)
+
+    @cached_property
+    def forms(self) -> tuple[Vector, ...]:
+        """The rows of [W | b]: the affine form of each unit, constant last."""
+        return tuple((*self.matrix.row(i), self.offset[i]) for i in range(self.outputs))
+
+    def apply(self, x: Sequence[fmpq]) -> Vector:
+        """Give W x + b."""
+        return tuple(a + b for a, b in zip(self.matrix.times(x), self.offset, strict=True))
+
+
+def relu(x: Sequence[fmpq]) -> Vector:
+    """Give max(0, x_i) for each coordinate."""
+    return tuple(value if value > 0 else ZERO for value in x)
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Network:
+    """The function T_L ∘ relu ∘ T_(L−1) ∘ ... ∘ relu ∘ T_1 on a domain, with exact parameters.
+
+    Implements: theory §1.
+
+    >>> net = Network([Layer([[1], [-1]], [0, 0]), Layer([[1, 1]], [0])])
+    >>> net([-3])
+    (3,)
+    >>> net.widths, net.parameter_count
+    ((1, 2, 1), 7)
+    """
+
+    layers: tuple[Layer, ...]
+    domain: Domain
+
+    def __init__(self, layers: Iterable[Layer | tuple[Any, Any]], domain: Domain | None = None) -> None:
+        """Chain the layers; a pair (weight, bias) is read as a `Layer`; the domain is R^d unless given.
+
+        Raises:
+            InvalidNetworkError: for no layer, widths that do not chain, or a domain of another dimension
+                (place: `layer`, counted from 1).
+        """
+        chained: list[Layer] = []
+        for number, layer in enumerate(layers, 1):
+            try:
+                made = layer if isinstance(layer, Layer) else Layer(*layer)
+            except (InvalidNetworkError, InexactInputError) as error:
+                raise type(error)(f"layer {number}: {error.message}", **{**error.place, "layer": number}) from None
+            except TypeError:
+                raise InvalidNetworkError(f"layer {number} is not a pair (weight, bias)", layer=number) from None
+            if chained and made.inputs != chained[-1].outputs:
+                raise InvalidNetworkError(
+                    f"widths do not chain: layer {number} takes {made.inputs} inputs, layer {number - 1} gives "
+                    f"{chained[-1].outputs}",
+                    layer=number,
+                )
+            chained.append(made)
+        if not chained:
+            raise InvalidNetworkError("a network needs at least one layer")
+        where = Space(chained[0].inputs) if domain is None else domain
+        if where.dimension != chained[0].inputs:
+            raise InvalidNetworkError(
+                f"the domain has dimension {where.dimension}, the first layer takes {chained[0].inputs} inputs"
+            )
+        object.__setattr__(self, "layers", tuple(chained))
+        object.__setattr__(self, "domain", where)
+
+    def __repr__(self) -> str:
+        """Show data that `Network` reads."""
+        return f"Network({list(self.layers)!r}, domain={self.domain!r})"
+
+    def __str__(self) -> str:
+        """Name the widths and the domain."""
+        return f"ReLU network {'-'.join(map(str, self.widths))} on {self.domain}"
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """(d, n1, ..., m): inputs, hidden units of each layer, outputs."""
+        return (self.layers[0].inputs, *(layer.outputs for layer in self.layers))
+
+    @property
+    def parameter_count(self) -> int:
+        """The number of weights and biases."""
+        return sum(layer.outputs * (layer.inputs + 1) for layer in self.layers)
+
+    @property
+    def is_rational(self) -> bool:
+        """Whether every parameter is a rational number."""
+        return True
+
+    def value(self, point: Sequence[fmpq]) -> Vector:
+        """Give f(point) as exact scalars."""
+        x = tuple(point)
+        for layer in self.layers[:-1]:
+            x = relu(layer.apply(x))
+        return self.layers[-1].apply(x)
+
+    def __call__(self, point: Iterable[Any]) -> tuple[sympy.Rational, ...]:
+        """Give f(point) exactly, as SymPy rationals; the point must lie in the domain.
+
+        Raises:
+            InvalidNetworkError: for a point of another dimension or outside the domain.
+        """
+        x = vector(point)
+        if not self.domain.contains(x):
+            raise InvalidNetworkError(f"the point {x} lies outside the domain {self.domain}")
+        return tuple(sympy_rational(value) for value in self.value(x))
+
+    @cached_property
+    def parameters(self) -> dict[str, fmpq]:
+        """The parameters by name in the order W1 (row by row), b1, W2, b2, ...: exact scalars."""
+        named: dict[str, fmpq] = {}
+        for number, layer in enumerate(self.layers, 1):
+            for i, row in enumerate(layer.matrix.rows()):
+                named |= {f"W{number}_{i}_{j}": value for j, value in enumerate(row)}
+            named |= {f"b{number}_{i}": value for i, value in enumerate(layer.offset)}
+        return named
+
+    def with_layers(self, layers: Iterable[Layer]) -> Network:
+        """Give the network with other layers on the same domain."""
+        return Network(layers, self.domain)
+
+    def part(self, first: int, last: int) -> Network:
+        """Give affine layers first..last (counted from 1, both included); for first > 1 the domain is the orthant.
+
+        Raises:
+            InvalidNetworkError: when there are no such layers.
+        """
+        if not 1 <= first <= last <= len(self.layers):
+            raise InvalidNetworkError(
+                f"layers {first}..{last} do not exist: the network has layers 1..{len(self.layers)}", layer=first
+            )
+        domain = self.domain if first == 1 else Orthant(self.layers[first - 1].inputs)
+        return Network(self.layers[first - 1 : last], domain)
+
+    def _hidden(self, layer: int) -> None:
+        if not 1 <= layer < len(self.layers):
+            raise InvalidNetworkError(
+                f"layer {layer} is not hidden: the hidden layers are 1..{len(self.layers) - 1}", layer=layer
+            )
+
+    def permuted(self, layer: int, order: Sequence[int]) -> Network:
+        """Relabel the units of a hidden layer: new unit i is old unit `order[i]`; the function stays.
+
+        Implements: theory §1.
+
+        Raises:
+            InvalidNetworkError: when `order` is no permutation of the layer's units.
+
+        >>> net = Network([Layer([[1], [2]], [3, 4]), Layer([[5, 6]], [7])])
+        >>> net.permuted(1, [1, 0]).layers[0].bias
+        (4, 3)
+        """
+        self._hidden(layer)
+        before, after = self.layers[layer - 1], self.layers[layer]
+        if sorted(order) != list(range(before.outputs)):
+            raise InvalidNetworkError(
+                f"{list(order)} is no permutation of the {before.outputs} units of layer {layer}", layer=layer
+            )
+        layers = list(self.layers)
+        layers[layer - 1] = Layer(before.matrix.select(rows=order), [before.offset[i] for i in order])
+        layers[layer] = Layer(after.matrix.select(columns=order), after.offset)
+        return self.with_layers(layers)
+
+    def rescaled(self, layer: int, factors: Iterable[Any]) -> Network:
+        """Multiply each hidden unit's incoming weights and bias by its factor > 0, divide its outgoing ones; f stays.
+
+        Implements: theory §1.
+
+        Raises:
+            InvalidNetworkError: when a factor is not positive or their number is wrong.
+        """
+        self._hidden(layer)
+        before, after = self.layers[layer - 1], self.layers[layer]
+        scales = vector(factors)
+        if len(scales) != before.outputs:
+            raise InvalidNetworkError(
+                f"layer {layer} has {before.outputs} units, got {len(scales)} factors", layer=layer
+            )
+        for i, scale in enumerate(scales):
+            if scale <= 0:
+                raise InvalidNetworkError(f"the factor of unit {i + 1} is {scale}, expected a positive one", row=i)
+        rows = [[scale * value for value in row] for scale, row in zip(scales, before.matrix.rows(), strict=True)]
+        columns = [[value / scale for value, scale in zip(row, scales, strict=True)] for row in after.matrix.rows()]
+        layers = list(self.layers)
+        layers[layer - 1] = Layer(rows, [scale * value for scale, value in zip(scales, before.offset, strict=True)])
+        layers[layer] = Layer(columns, after.offset)
+        return self.with_layers(layers)

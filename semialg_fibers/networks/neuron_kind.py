@@ -1,0 +1,131 @@
+"""Dead, linear or nonlinear: what a neuron does on the range of the layers before it.
+
+Main definitions
+    classify          the kind of an affine form on a domain
+    Kind              that kind with interior points that show it
+    neuron_types      the kinds of all units of a layer
+
+References: theory §2.1, §2.7.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from semialg_fibers.errors import InvalidNetworkError, UnsupportedError
+from semialg_fibers.geometry.domain import Domain, Form, Orthant, Space, negated
+from semialg_fibers.geometry.scalar import Vector, affine_value
+from semialg_fibers.networks.cells import cells, signs_on
+from semialg_fibers.networks.layer import Network
+
+DEAD, LINEAR, NONLINEAR = "dead", "linear", "nonlinear"
+
+
+def classify(form: Form, domain: Domain) -> str:
+    """Give "dead" (form ≤ 0 on the domain), "linear" (≥ 0, not dead) or "nonlinear".
+
+    Implements: theory §2.1, §2.7.
+
+    >>> from semialg_fibers.geometry.scalar import vector
+    >>> [classify(vector(f), Orthant(2)) for f in ([-1, 0, -2], [1, 0, 2], [1, -1, 0])]
+    ['dead', 'linear', 'nonlinear']
+    """
+    above = domain.supremum(form)
+    if above is not None and above <= 0:
+        return DEAD
+    below = domain.infimum(form)
+    return LINEAR if below is not None and below >= 0 else NONLINEAR
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The kind of a form on a domain, with interior points at which it is positive and negative (None: nowhere)."""
+
+    name: str
+    form: Form
+    domain: Domain
+    positive: Vector | None
+    negative: Vector | None
+
+    def check(self) -> bool:
+        """Verify the points, and that a missing one is impossible by the form's range on the domain."""
+        above, below = self.domain.supremum(self.form), self.domain.infimum(self.form)
+        if self.positive is None:
+            if above is None or above > 0:
+                return False
+        elif affine_value(self.form, self.positive) <= 0 or not self.domain.contains(self.positive):
+            return False
+        if self.negative is None:
+            if below is None or below < 0:
+                return False
+        elif affine_value(self.form, self.negative) >= 0 or not self.domain.contains(self.negative):
+            return False
+        return self.name == classify(self.form, self.domain)
+
+
+def kind_with_points(form: Form, domain: Domain) -> Kind:
+    """Give the kind of a form together with the points that show it."""
+    return Kind(
+        classify(form, domain),
+        form,
+        domain,
+        domain.positive_point(form),
+        domain.positive_point(negated(form)),
+    )
+
+
+def maps_onto_orthant(net: Network) -> bool:
+    """Say whether x ↦ relu(A1 x + b1) maps R^d onto the orthant: the domain is R^d and rank A1 = n1."""
+    first = net.layers[0]
+    return isinstance(net.domain, Space) and first.outputs <= first.inputs and first.matrix.rank() == first.outputs
+
+
+def default_layer(net: Network) -> int:
+    """Give the layer whose types are asked for when none is named: the second hidden one, or the only one."""
+    if len(net.layers) < 2:
+        raise UnsupportedError("a network with one affine layer has no neurons to classify")
+    return min(2, len(net.layers) - 1)
+
+
+def neuron_types(net: Network, layer: int | None = None, budget: int = 20_000) -> tuple[str, ...]:
+    """Give "dead", "linear" or "nonlinear" for each unit of a hidden layer, on the range of the layers before it.
+
+    `layer` counts from 1 and defaults to the second hidden layer, or the only one. Where the layer before maps onto
+    the orthant the signs of [A2 | b2] decide; elsewhere the activation cells do, up to `budget` of them.
+
+    Implements: theory §2.1.
+
+    Raises:
+        BudgetExceededError: when there are more cells than the budget.
+        InvalidNetworkError: when the layer is not hidden.
+
+    >>> net = Network([([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [-1, -2]], [-1, -1]), ([[1, 1]], [0])])
+    >>> neuron_types(net)
+    ('nonlinear', 'dead')
+    """
+    number = default_layer(net) if layer is None else layer
+    if not 1 <= number < len(net.layers):
+        raise InvalidNetworkError(f"layer {number} is not hidden: the hidden layers are 1..{len(net.layers) - 1}")
+    forms = net.layers[number - 1].forms
+    if number == 1:
+        return tuple(classify(form, net.domain) for form in forms)
+    by_signs = [classify(form, Orthant(len(form) - 1)) for form in forms]
+    if (number == 2 and maps_onto_orthant(net)) or NONLINEAR not in by_signs:
+        return tuple(by_signs)
+    return _on_cells(net, number, by_signs, budget)
+
+
+def _on_cells(net: Network, number: int, by_signs: list[str], budget: int) -> tuple[str, ...]:
+    """Look at each unit on every cell of the layers before; dead and linear by signs stay so on a smaller range."""
+    positive = [False] * len(by_signs)
+    negative = [False] * len(by_signs)
+    for cell in cells(net.part(1, number), budget):
+        for j in range(len(by_signs)):
+            above, below = signs_on(cell, (*cell.matrix.row(j), cell.offset[j]))
+            positive[j] |= above
+            negative[j] |= below
+    kinds = []
+    for j, name in enumerate(by_signs):
+        seen = NONLINEAR if positive[j] and negative[j] else LINEAR if positive[j] else DEAD
+        kinds.append(name if name == DEAD else seen)
+    return tuple(kinds)

@@ -1,0 +1,1 @@
+"""One file, one question, one answer with its reason."""

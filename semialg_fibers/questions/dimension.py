@@ -1,0 +1,154 @@
+"""How many parameters does the function really have? The exact functional dimension.
+
+Main results
+    functional_dimension    the rank of all parameter gradients over the activation cells, proved
+
+The lower bound is a set of gradient rows that are independent modulo a prime. The upper bound is either the kernel that
+every network has, its scalings, or the kernel of these rows over Q, on which all other rows are shown to vanish.
+
+References: theory §9; M. Grillo, G. Montúfar, arXiv:2605.03601.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from math import lcm
+from operator import mul
+
+from flint import fmpz_mat, nmod_mat
+
+from semialg_fibers.errors import UnsupportedError
+from semialg_fibers.geometry.linear import Matrix, primes
+from semialg_fibers.networks.cells import Cell, cells
+from semialg_fibers.networks.layer import Layer, Network
+
+Row = tuple[int, ...]
+
+
+def functional_dimension(net: Network, budget: int = 100_000) -> int:
+    """Give the rank over Q of the coefficients G_0, ..., G_d of all ∇_θ f_o(x) = G_0 + Σ x_i G_i, over the full cells.
+
+    A cell on which some preactivation vanishes identically is left out: there f is not differentiable in θ.
+
+    The number of parameters minus this rank bounds the local dimension of the fiber from above: tangents of the fiber
+    lie in the kernel, and nearby the rank can only grow. It is equal to it where the functional dimension is locally
+    constant (an open dense set). Elsewhere the bound can be strict: widths (1, 2, 1), weights (1, 1), biases (−1, −1),
+    outgoing (2, 3) give 7 − 3 = 4, and the fiber there is a 3-manifold.
+
+    Implements: theory §9.
+
+    Raises:
+        BudgetExceededError: when there are more than `budget` cells.
+        UnsupportedError: when a preactivation vanishes on every cell, so that f is nowhere differentiable in θ.
+
+    >>> functional_dimension(Network([([[1], [1]], [-1, -1]), ([[2, 3]], [0])]))
+    3
+    """
+    integral = _integral(net)
+    # Each hidden unit's scaling gives a vector on which all rows vanish. They are independent: in a linear relation the
+    # units of the lowest layer have no incoming weights and no bias, so they vanish everywhere and no cell is full.
+    largest = net.parameter_count - sum(net.widths[1:-1])
+    prime = next(primes())
+    basis: list[Row] = []
+    rows = _rows(integral, budget)
+    while batch := list(islice(rows, 2 * net.parameter_count)):
+        basis = _independent([*basis, *batch], prime)
+        if len(basis) == largest:
+            return largest
+    if not basis:  # a full cell has a row in which the derivative by an output's bias is 1
+        layer, unit = next(cells(net, budget)).vanishing[0]
+        raise UnsupportedError(
+            "a preactivation vanishes on every cell, so that the function is nowhere differentiable in its parameters: "
+            f"on the first cell it is unit {unit + 1} of layer {layer}",
+            layer=layer,
+            row=unit,
+        )
+    # The basis is independent; show that it spans, or enlarge it, should the prime have been unlucky.
+    return len(_spanning(basis, integral, budget))
+
+
+def _integral(net: Network) -> Network:
+    """Give an integer network with the same functional dimension.
+
+    Each hidden unit is rescaled to integer weights and each output multiplied by a constant, which multiplies the
+    columns and the rows of the Jacobian by nonzero constants.
+    """
+    layers = []
+    factors = [1] * net.widths[0]
+    for layer in net.layers:
+        rows = [
+            (*(value / factor for value, factor in zip(form[:-1], factors, strict=True)), form[-1])
+            for form in layer.forms
+        ]
+        factors = [lcm(*(int(value.q) for value in row)) for row in rows]
+        scaled = [[value * factor for value in row] for row, factor in zip(rows, factors, strict=True)]
+        layers.append(Layer([row[:-1] for row in scaled], [row[-1] for row in scaled]))
+    return net.with_layers(layers)
+
+
+def _rows(net: Network, budget: int) -> Iterator[Row]:
+    """Yield the gradient rows of all full cells of an integer network."""
+    weights = [layer.matrix.integer_rows() for layer in net.layers]
+    for cell in cells(net, budget):
+        if not cell.vanishing:
+            yield from _gradients(cell, weights)
+
+
+def _gradients(cell: Cell, weights: list[tuple[Row, ...]]) -> Iterator[Row]:
+    """Yield for each output o and each coefficient of (x, 1) the derivatives by W1, b1, W2, b2, ..., unit after unit.
+
+    The derivative by W_l[i][j] is (∂f_o/∂ preactivation i of layer l) · (input j of layer l), affine in x on the cell.
+    """
+    size = len(cell.rays[0])
+    one = tuple(int(k == size - 1) for k in range(size))
+    inputs: list[list[Row]] = [[tuple(int(k == j) for k in range(size)) for j in range(size - 1)]]
+    for forms, bits in zip(cell.scaled, cell.pattern, strict=False):
+        inputs.append([form if bit else (0,) * size for form, bit in zip(forms, bits, strict=True)])
+    for output in range(len(weights[-1])):
+        backwards = [[int(i == output) for i in range(len(weights[-1]))]]
+        for matrix, bits in zip(reversed(weights[1:]), reversed(cell.pattern), strict=True):
+            after = backwards[-1]
+            columns = zip(bits, zip(*matrix, strict=True), strict=True)
+            backwards.append([sum(map(mul, after, column)) if bit else 0 for bit, column in columns])
+        backwards.reverse()
+        for k in range(size):
+            row: list[int] = []
+            for slopes, into in zip(backwards, inputs, strict=True):
+                entries = [form[k] for form in (*into, one)]
+                for slope in slopes:
+                    row += [slope * entry for entry in entries]
+            yield tuple(row)
+
+
+def _independent(rows: list[Row], prime: int) -> list[Row]:
+    """Give the rows that are independent modulo the prime of those before them; they are independent over Q too."""
+    reduced, rank = nmod_mat(fmpz_mat(list(zip(*rows, strict=True))), prime).rref()
+    chosen, column = [], 0
+    for i in range(rank):
+        while not int(reduced[i, column]):
+            column += 1
+        chosen.append(rows[column])
+    return chosen
+
+
+def _spanning(basis: list[Row], net: Network, budget: int) -> list[Row]:
+    """Enlarge the independent rows until they span all rows over Q; each row is tested against their exact kernel."""
+    kernel = _kernel(basis, net.parameter_count)
+    rows = _rows(net, budget)
+    while batch := list(islice(rows, 2 * net.parameter_count)):
+        while kernel.ncols() and (outside := _first_outside(batch, kernel)) is not None:
+            basis = [*basis, outside]
+            kernel = _kernel(basis, net.parameter_count)
+    return basis
+
+
+def _kernel(basis: Iterable[Row], columns: int) -> fmpz_mat:
+    """Give integer columns that span {x : row · x = 0 for each row of the basis}."""
+    kernel = Matrix.from_integers(basis, columns=columns).kernel().integer_rows()
+    return fmpz_mat(columns, len(kernel), [row[j] for j in range(columns) for row in kernel])
+
+
+def _first_outside(batch: list[Row], kernel: fmpz_mat) -> Row | None:
+    products = (fmpz_mat(batch) * kernel).tolist()
+    return next((row for row, product in zip(batch, products, strict=True) if any(product)), None)

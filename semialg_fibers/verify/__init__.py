@@ -1,0 +1,1 @@
+"""Independent judges, which share nothing with what they judge."""
