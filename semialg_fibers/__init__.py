@@ -1,1 +1,76 @@
-"""semialg_fibers: all other parameters of a ReLU network's function, as explicit semi-algebraic sets."""
+"""semialg_fibers: which other parameters give this ReLU network's function?
+
+The answer is the fiber, an explicit union of semi-algebraic sets, computed exactly.
+
+>>> from semialg_fibers import Network, fiber
+>>> net = Network([([[1, 0], [0, 1]], [0, 0]), ([[1, -1]], [-1]), ([[1]], [0])])
+>>> fiber(net).dimension
+4
+"""
+
+from semialg_fibers import gallery
+from semialg_fibers.errors import (
+    BudgetExceededError,
+    CertificateRejected,
+    InexactInputError,
+    InvalidNetworkError,
+    NotGenericError,
+    SemialgError,
+    UndecidedSignError,
+    UnsupportedError,
+)
+from semialg_fibers.exchange.exporters import to_json, to_text
+from semialg_fibers.exchange.files import read_network, write_network
+from semialg_fibers.fibers.bottleneck import Fiber, fiber
+from semialg_fibers.fibers.component import FiberComponent
+from semialg_fibers.fibers.genericity import Genericity, genericity
+from semialg_fibers.fibers.hiding import flip, hidden_hyperplanes, sign_flip_group, translate, translation_range
+from semialg_fibers.geometry.cone import nonnegative_column_rank
+from semialg_fibers.geometry.domain import Box, Orthant, Space
+from semialg_fibers.geometry.semialgebraic import BasicSet, SemialgebraicSet
+from semialg_fibers.networks.cells import cells
+from semialg_fibers.networks.layer import Layer, Network
+from semialg_fibers.networks.neuron_kind import neuron_types
+from semialg_fibers.questions.dimension import functional_dimension
+from semialg_fibers.questions.identifiability import Identifiability, identifiability
+from semialg_fibers.questions.summary import summary
+
+__all__ = [
+    "Layer",
+    "Network",
+    "Space",
+    "Orthant",
+    "Box",
+    "read_network",
+    "write_network",
+    "gallery",
+    "summary",
+    "neuron_types",
+    "hidden_hyperplanes",
+    "translate",
+    "flip",
+    "sign_flip_group",
+    "translation_range",
+    "genericity",
+    "Genericity",
+    "fiber",
+    "Fiber",
+    "FiberComponent",
+    "BasicSet",
+    "SemialgebraicSet",
+    "identifiability",
+    "Identifiability",
+    "functional_dimension",
+    "cells",
+    "nonnegative_column_rank",
+    "to_text",
+    "to_json",
+    "SemialgError",
+    "InvalidNetworkError",
+    "InexactInputError",
+    "NotGenericError",
+    "UndecidedSignError",
+    "UnsupportedError",
+    "BudgetExceededError",
+    "CertificateRejected",
+]

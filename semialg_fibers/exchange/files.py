@@ -2,6 +2,7 @@
 
 Main definitions
     read_network, write_network            a network and a file
+    write_text                             any text, written whole or not at all
     network_from_json, network_to_json     a network and the text of a file
 """
 
@@ -51,11 +52,21 @@ def write_network(net: Network, path: str | bytes | os.PathLike[Any]) -> None:
         UnsupportedError: for a domain that the format does not know.
         SemialgError: where the file cannot be written (place: `file`).
     """
+    with named(os.fsdecode(path)):
+        text = network_to_json(net)
+    write_text(text, path)
+
+
+def write_text(text: str, path: str | bytes | os.PathLike[Any]) -> None:
+    """Write the text to the file at `path`, which is replaced as a whole or left untouched.
+
+    Raises:
+        SemialgError: where the file cannot be written (place: `file`).
+    """
     source = os.fsdecode(path)
     with named(source):
-        data = network_to_json(net).encode("ascii")
         try:
-            _replace(os.path.realpath(source), data)
+            _replace(os.path.realpath(source), text.encode())
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise SemialgError(f"the file cannot be written ({reason}); check the path and the disk") from None

@@ -90,11 +90,16 @@ class Conditions:
     equations: list[sympy.Expr]
     positive: list[sympy.Expr]
     nonnegative: list[sympy.Expr]
+    headings: list[tuple[int, str]]
 
     @classmethod
     def none(cls) -> Conditions:
         """Begin with no condition."""
-        return cls([], [], [])
+        return cls([], [], [], [])
+
+    def explain(self, words: str) -> None:
+        """Say what the equations that follow mean."""
+        self.headings.append((len(self.equations), words))
 
     def parallel(self, row: Sequence[sympy.Symbol], form: Vector) -> tuple[int, fmpq]:
         """Ask that the row be a positive multiple of the form; give the pivot's place and the form's value there.
@@ -118,6 +123,7 @@ class Conditions:
             tuple(self.nonnegative),
             sampler=sampler,
             known_dimension=dimension,
+            headings=tuple(self.headings),
         )
 
 

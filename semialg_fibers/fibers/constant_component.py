@@ -63,6 +63,7 @@ class ConstantComponent(FiberComponent):
         """One basic set."""
         letters, conditions = Letters(self.widths), Conditions.none()
         conditions.nonnegative.extend(-variable for variable in self._second(letters))
+        conditions.explain("the value of the constant function")
         for a, value in enumerate(self.constant):
             conditions.equations.append(equation(letters.bias(3, a), value))
         sampler = lambda rng: self.draw(rng).parameters  # noqa: E731

@@ -98,6 +98,7 @@ class OrientationPart:
         if self.first is None:
             return [(sympy_rational(ONE), ONE)] * self.block.problem.p
         factors = []
+        conditions.explain("the first layer's hyperplanes, each up to a positive factor")
         for k, form in enumerate(self.first):
             inputs = range(len(form) - 1)
             row = [*(self._letters.weight(1, k, c) for c in inputs), self._letters.bias(1, k)]
@@ -108,6 +109,9 @@ class OrientationPart:
     def _nonlinear_rows(self, conditions: Conditions, factors: Sequence[tuple[sympy.Expr, fmpq]]) -> None:
         """C'_l (B', β')_l = ε_l C_l (B_l, β_l), and one coordinate of (B', β')_l has the sign of ε_l (B_l, β_l)."""
         problem, letters, layer = self.block.problem, self._letters, self._layer
+        if self.block.nonlinear:
+            what = "product of incoming and outgoing weights" if self.first is None else "products along paths"
+            conditions.explain(f"the {what} of each nonlinear neuron")
         for side, label in enumerate(self.block.nonlinear):
             form, sign, row = problem.forms[side], self._sign(side), self._row(label)
             for a, weight in enumerate(problem.outgoing[side]):
@@ -123,6 +127,7 @@ class OrientationPart:
         problem, letters, layer = self.block.problem, self._letters, self._layer
         linear, constant = problem.remainder(self.sides)
         rows = {label: self._row(label) for label in self._linear}
+        conditions.explain("the affine remainder, realized by linear neurons and the last bias")
         for a in range(problem.m):
             outs = {label: letters.weight(layer + 1, a, label) for label in self._linear}
             if self._linear and not isinstance(problem.domain, Space):

@@ -176,11 +176,15 @@ class HiddenComponent(FiberComponent):
         letters, conditions = Letters(self.widths), Conditions.none()
         wanted = frame.flipped_first(self.flips)
         pivots = []
+        conditions.explain(
+            "the first layer's hyperplanes, each up to a positive factor; the hidden one up to translation"
+        )
         for k, form in enumerate(wanted):
             row = [letters.weight(1, k, c) for c in range(len(form) - 1)]
             full, target = (row, form[:-1]) if k == i else ([*row, letters.bias(1, k)], form)
             place, value = conditions.parallel(full, target)
             pivots.append((full[place], value))
+        conditions.explain("the products along paths, and the bias that the translation leaves alone")
         for j, form, column in zip(frame.alive, frame.rows, frame.outgoing, strict=True):
             weights = [letters.weight(2, j, k) for k in range(len(pivots))]
             shift = weights[i] * letters.bias(1, i) + letters.bias(2, j)
@@ -195,6 +199,7 @@ class HiddenComponent(FiberComponent):
         for j in frame.dead:
             conditions.positive += [-letters.weight(2, j, k) for k in range(len(pivots))]
             conditions.positive.append(-letters.bias(2, j))
+        conditions.explain("the last bias")
         for a, value in enumerate(frame.constant):
             conditions.equations.append(equation(letters.bias(3, a), value))
         sampler = lambda rng: self.draw(rng).parameters  # noqa: E731

@@ -129,6 +129,28 @@ class OrientationProblem:
         outgoing = basis.beside(Matrix.from_columns(self.outgoing, self.m))
         return incoming.rank() == incoming.shape[0] or outgoing.rank() == outgoing.shape[1]
 
+    @cached_property
+    def jumps_are_independent(self) -> bool:
+        """Whether the rank-one matrices C_l B_l are proved linearly independent: then Σ_(l∈S) C_l B_l ≠ 0 for S ≠ ∅.
+
+        Implements: theory §5.
+        """
+        incoming = Matrix([form[:-1] for form in self.forms], columns=self.p)
+        outgoing = Matrix.from_columns(self.outgoing, self.m)
+        if not all(any(row) for row in incoming.rows()) or not all(any(column) for column in self.outgoing):
+            return False
+        if incoming.rank() == self.k or outgoing.rank() == self.k:
+            return True
+        # A projection y·C_l only loses rank: full rank of (y·C_l) B_l for some vectors y side by side is a proof.
+        sums = [
+            [sum((c * (a + 2) ** power for a, c in enumerate(column)), ZERO) for column in self.outgoing]
+            for power in range(1, 2 + self.k // self.p + 1)
+        ]
+        rows = [
+            [factors[side] * value for factors in sums for value in form[:-1]] for side, form in enumerate(self.forms)
+        ]
+        return Matrix(rows).rank() == self.k
+
     def feasible_sets(self, budget: int = BUDGET) -> Iterator[Sides]:
         """Yield every feasible S, by size, then lexicographically.
 
@@ -145,6 +167,9 @@ class OrientationProblem:
 
     def _vanishing(self) -> Iterator[Sides]:
         """Yield the sets with M_S = 0: 0/1 solutions of Σ_l x_l C_l B_l = −M."""
+        if self.jumps_are_independent and self.linear.is_zero():
+            yield ()
+            return
         cells = [(a, i) for a in range(self.m) for i in range(self.p)]
         products = [
             [column[a] * form[i] for a, i in cells] for form, column in zip(self.forms, self.outgoing, strict=True)

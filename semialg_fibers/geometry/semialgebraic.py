@@ -62,7 +62,8 @@ class BasicSet:
     """The set {x : equations = 0, positive > 0, nonnegative ≥ 0} in the space of `variables`.
 
     Two sets are equal when their descriptions are. `sampler` and `known_dimension` come from who built the set and
-    knows a parametrisation; without them `sample` solves for variables that occur linearly.
+    knows a parametrisation; without them `sample` solves for variables that occur linearly. `headings` are pairs
+    (i, words) that say what the equations from index i on mean.
 
     >>> from sympy.abc import x, y
     >>> hyperbola = BasicSet((x, y), (x * y - 1,), (x,))
@@ -78,6 +79,7 @@ class BasicSet:
     nonnegative: tuple[sympy.Expr, ...] = ()
     sampler: Sampler | None = field(default=None, compare=False, repr=False)
     known_dimension: int | None = field(default=None, compare=False, repr=False)
+    headings: tuple[tuple[int, str], ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check that only the named variables occur."""

@@ -1,0 +1,186 @@
+"""The command line: one subcommand per question.
+
+Data go to stdout, messages to stderr. Exit: 0 done, 2 refused (one sentence says why), 130 and 143 interrupted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+import click
+
+from semialg_fibers import gallery
+from semialg_fibers.errors import SemialgError
+from semialg_fibers.exchange.files import read_network, write_text
+from semialg_fibers.networks.layer import Network
+
+PREFIX = "gallery:"
+
+
+def load(source: str) -> Network:
+    """Give the network of a path or of gallery:NAME."""
+    return gallery.network(source.removeprefix(PREFIX)) if source.startswith(PREFIX) else read_network(source)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="semialg-fibers")
+def cli() -> None:
+    """All parameters of a ReLU network that compute the same function, exactly.
+
+    NET is the path of a network file, or gallery:NAME.
+    """
+
+
+def _emit(text: str, output: str | None) -> None:
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        write_text(text, output)
+
+
+@cli.command()
+@click.argument("net")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+def describe(net: str, as_json: bool) -> None:
+    """Types, hidden hyperplanes, genericity, identifiability, dimensions, number of components."""
+    from semialg_fibers.questions.summary import summary
+
+    told = summary(load(net))
+    text = json.dumps(told.to_json(), indent=1, ensure_ascii=False) if as_json else "\n".join(_told(told))
+    click.echo(text)
+
+
+def _told(told: Any) -> Iterator[str]:
+    net = told.network
+
+    def shown(value: Any, name: str) -> str:
+        return f"not decided: {told.open.get(name, 'no theorem applies')}" if value is None else str(value)
+
+    yield f"{net}, {net.parameter_count} parameters"
+    if told.refusal is not None:
+        yield f"outside the theorem: {told.refusal}"
+    if told.types is not None:
+        yield f"types: {_counted(told.types)}"
+    else:
+        yield f"types: {shown(None, 'second_layer')}"
+    hidden = None if told.hidden is None else (_from_one(told.hidden) or "none")
+    if len(net.layers) > 2:
+        yield f"hidden hyperplanes of the first layer: {shown(hidden, 'hidden')}"
+        if told.flippable:
+            yield f"hyperplanes that can be flipped: {_from_one(told.flippable)}"
+    yield f"generic: {_verdict(told.generic)}"
+    for condition in told.conditions:
+        yield f"  {condition}"
+    yield f"identifiable: {_verdict(told.identifiability.is_identifiable)}"
+    for reason in told.identifiability.reasons:
+        yield f"  {reason}"
+    if told.identifiability.undecided:
+        yield f"  {told.identifiability.undecided}"
+    if told.refusal is None:
+        yield f"components of the fiber: {shown(told.components, 'components')}"
+        yield f"dimension of the fiber: {shown(told.dimension, 'dimension')}"
+        yield f"dimension at this network: {shown(told.local_dimension, 'local_dimension')}"
+    if told.upper_bound is not None:
+        yield f"dimension at this network: at most {told.upper_bound} (kernel of the Jacobian)"
+    if len(net.layers) > 1:
+        yield f"functional dimension: {shown(told.functional, 'functional_dimension')}"
+
+
+def _verdict(value: bool | None) -> str:
+    return {True: "yes", False: "no", None: "not decided"}[value]
+
+
+def _from_one(indices: tuple[int, ...]) -> str:
+    return ", ".join(str(i + 1) for i in indices)
+
+
+def _counted(types: tuple[str, ...]) -> str:
+    if len(types) <= 12:
+        return ", ".join(types)
+    return ", ".join(f"{types.count(kind)} {kind}" for kind in ("nonlinear", "linear", "dead") if kind in types)
+
+
+@cli.command()
+@click.argument("net")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--component", type=int, help="Only the component with this number, from 0.")
+@click.option("-o", "--output", type=click.Path(), help="Write to this file instead of stdout.")
+def fiber(net: str, form: str, component: int | None, output: str | None) -> None:
+    """The fiber: every component with its equations, inequalities and dimension."""
+    from semialg_fibers.exchange.exporters import to_json, to_text
+    from semialg_fibers.fibers.bottleneck import fiber as fiber_of
+
+    found = fiber_of(load(net))
+    _emit(to_json(found, component) if form == "json" else to_text(found, component), output)
+
+
+@cli.command()
+@click.argument("net")
+def dimension(net: str) -> None:
+    """Local and largest dimension of the fiber, and the functional dimension."""
+    from semialg_fibers.questions.summary import summary
+
+    told = summary(load(net))
+    for name, value in (("local", told.local_dimension), ("largest", told.dimension), ("functional", told.functional)):
+        click.echo(f"{name} dimension: {'not decided' if value is None else value}")
+    if told.upper_bound is not None:
+        click.echo(f"local dimension at most {told.upper_bound} (kernel of the Jacobian)")
+    for reason in filter(None, [told.refusal, *told.open.values()]):
+        click.echo(reason, err=True)
+
+
+@cli.command(name="gallery")
+def show_gallery() -> None:
+    """The small networks that come with the package."""
+    for name in gallery.names():
+        click.echo(f"{PREFIX}{name}  {gallery.about(name)}")
+
+
+class _Terminated(BaseException):
+    """SIGTERM arrived."""
+
+
+def _terminate(signum: int, frame: FrameType | None) -> None:
+    raise _Terminated
+
+
+def main() -> None:
+    """Run the command line and exit with the contract's codes."""
+    signal.signal(signal.SIGTERM, _terminate)
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command; give its exit code. Every refusal is one line on stderr, never a traceback."""
+    try:
+        code = cli.main(arguments, prog_name="semialg-fibers", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except SemialgError as error:
+        return _refuse(error.message)
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except (KeyboardInterrupt, click.Abort):
+        return 130
+    except _Terminated:
+        return 143
+    except BrokenPipeError:
+        # The reader has gone: nothing more to say to it, and Python's own flush at exit must not say it either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (MemoryError, RecursionError) as error:
+        return _refuse(f"the input is too large for this machine ({type(error).__name__})")
+    except OSError as error:
+        return _refuse(f"the output cannot be written ({error.strerror})")
+
+
+def _refuse(sentence: str) -> int:
+    click.echo("error: " + " ".join(sentence.split()), err=True)
+    return 2

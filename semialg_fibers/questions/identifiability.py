@@ -1,0 +1,192 @@
+"""Is the fiber one orbit of permutations and scalings?
+
+Main definitions
+    Reason             one sound symmetry beyond permutations and scalings, in words and with its place
+    Identifiability    the verdict with its reasons
+
+Main results
+    identifiability    False with an exhibited symmetry, True by the theorem, None when neither is at hand
+
+References: theory §1, §2.3, §3.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from semialg_fibers.errors import BudgetExceededError, NotGenericError, UnsupportedError
+from semialg_fibers.fibers.block import block_of
+from semialg_fibers.fibers.bottleneck import fiber
+from semialg_fibers.fibers.hiding import hiding, lowest_translation
+from semialg_fibers.fibers.orientation import OrientationProblem
+from semialg_fibers.geometry.domain import Orthant
+from semialg_fibers.geometry.scalar import primitive
+from semialg_fibers.networks.arrangement import oriented
+from semialg_fibers.networks.layer import Network
+from semialg_fibers.networks.neuron_kind import DEAD, LINEAR, classify, maps_onto_orthant, neuron_types
+
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+
+
+def ordinal(layer: int) -> str:
+    """Give "first", "second", ... for a layer counted from 1."""
+    return _ORDINALS[layer - 1] if layer <= len(_ORDINALS) else f"{layer}th"
+
+
+@dataclass(frozen=True)
+class Reason:
+    """A sound symmetry: its name, the layer (from 1) and units (0-based) that cause it, and the sentence."""
+
+    symmetry: str
+    layer: int
+    units: tuple[int, ...]
+    sentence: str
+
+    def __str__(self) -> str:
+        """Give the sentence."""
+        return self.sentence
+
+
+@dataclass(frozen=True)
+class Identifiability:
+    """`is_identifiable` is False when a reason is given, True by the theorem, None with the obstacle in `undecided`."""
+
+    is_identifiable: bool | None
+    reasons: tuple[Reason, ...]
+    undecided: str | None = None
+
+
+def identifiability(net: Network) -> Identifiability:
+    """Decide whether the (generic) fiber is exactly the orbit under permutations and positive scalings.
+
+    Implements: theory §3.4.
+
+    >>> net = Network([([[1, 0], [0, 1]], [0, 0]), ([[2, -1]], [-3]), ([[1]], [0])])
+    >>> print(*identifiability(net).reasons, sep="; ")
+    hyperplane 1 of the first layer is hidden: its bias can be translated by any t > -3/2; hyperplane 2 of the first \
+layer can be flipped to its other side
+    """
+    reasons = tuple(sound_symmetries(net))
+    if reasons:
+        return Identifiability(False, reasons)
+    try:
+        found = fiber(net)
+        if len(net.layers) == 3 and net.widths[1] == 1:
+            reasons = tuple(_one_variable(found.component_count))
+            if reasons:
+                return Identifiability(False, reasons)
+    except (UnsupportedError, NotGenericError, BudgetExceededError) as error:
+        return Identifiability(None, (), error.message)
+    if found.complete:
+        return Identifiability(True, ())
+    conditions = ", ".join(f"({name})" for name in found.assumptions)
+    return Identifiability(None, (), f"no symmetry was found, but {conditions} was not decided")
+
+
+def sound_symmetries(net: Network) -> Iterator[Reason]:
+    """Yield the symmetries beyond permutations and scalings that are seen, generic or not; each keeps f exactly."""
+    for layer in range(1, len(net.layers)):
+        yield from _single_units(net, layer)
+        yield from _duplicates(net, layer)
+    if len(net.layers) >= 3 and maps_onto_orthant(net):
+        yield from _hidden(net)
+    if len(net.layers) == 2 or (len(net.layers) == 3 and net.widths[1] > 1 and maps_onto_orthant(net)):
+        yield from _other_sides(net)
+
+
+def _kinds(net: Network, layer: int) -> tuple[str, ...]:
+    """Give the kinds on the exact range where the cells are within reach, else by signs, which is sound for dead, linear."""
+    try:
+        return neuron_types(net, layer)
+    except BudgetExceededError:
+        forms = net.layers[layer - 1].forms
+        return tuple(classify(form, Orthant(len(form) - 1)) for form in forms)
+
+
+def _single_units(net: Network, layer: int) -> Iterator[Reason]:
+    outgoing = net.layers[layer].matrix
+    for j, kind in enumerate(_kinds(net, layer)):
+        where = f"neuron {j + 1} of the {ordinal(layer)} layer"
+        if kind == DEAD:
+            yield Reason("dead", layer, (j,), f"{where} is dead: its outgoing weights are free")
+        elif not any(outgoing.column(j)):
+            yield Reason(
+                "unused", layer, (j,), f"{where} is not used (outgoing weights zero): its incoming weights are free"
+            )
+        elif kind == LINEAR:
+            yield Reason(
+                "linear",
+                layer,
+                (j,),
+                f"{where} is linear: its bias can be raised by any amount, compensated by the biases of the next layer",
+            )
+
+
+def _duplicates(net: Network, layer: int) -> Iterator[Reason]:
+    seen: dict[tuple[int, ...], int] = {}
+    for j, form in enumerate(net.layers[layer - 1].forms):
+        if any(form):
+            first = seen.setdefault(primitive(form), j)
+            if first != j:
+                yield Reason(
+                    "duplicate",
+                    layer,
+                    (first, j),
+                    f"neurons {first + 1} and {j + 1} of the {ordinal(layer)} layer are positive multiples of each other: "
+                    "outgoing weights can be moved from one to the other",
+                )
+
+
+def _hidden(net: Network) -> Iterator[Reason]:
+    found = hiding(net)
+    for i in found.hidden:
+        where = f"hyperplane {i + 1} of the first layer"
+        lowest = lowest_translation(net, i, found.users[i])
+        if lowest is None:
+            sentence = f"{where} is hidden: no alive neuron of the second layer uses it, and its weights are free"
+        else:
+            sign = ">" if lowest < 0 else "≥"
+            sentence = f"{where} is hidden: its bias can be translated by any t {sign} {lowest}"
+        yield Reason("translation", 1, (i,), sentence)
+    for k in found.flippable:
+        yield Reason("sign flip", 1, (k,), f"hyperplane {k + 1} of the first layer can be flipped to its other side")
+
+
+def _other_sides(net: Network) -> Iterator[Reason]:
+    """Yield one nonempty feasible S of the block, if no two of its hyperplanes coincide and one is found."""
+    part = net if len(net.layers) == 2 else net.part(2, 3)
+    problem = block_of(part, neuron_types(part, 1)).problem
+    planes = {oriented(form)[0] for form in problem.forms}
+    if len(planes) < problem.k or not all(any(column) for column in problem.outgoing):
+        return
+    sides = _first_other_sides(problem)
+    if sides:
+        labels = block_of(part, neuron_types(part, 1)).flips(sides)
+        layer = len(net.layers) - 1
+        many = len(labels) > 1
+        names = f"neuron{'s' if many else ''} {', '.join(str(j + 1) for j in labels)}"
+        together = "be flipped together" if many else "be flipped"
+        how = "their affine parts cancel" if problem.spare == 0 else "the spare neurons realize the affine part"
+        yield Reason("orientation", layer, labels, f"{names} of the {ordinal(layer)} layer can {together}: {how}")
+
+
+def _first_other_sides(problem: OrientationProblem) -> tuple[int, ...]:
+    try:
+        for sides in problem.feasible_sets():
+            if sides:
+                return sides
+    except BudgetExceededError:
+        pass
+    return ()
+
+
+def _one_variable(count: int) -> Iterator[Reason]:
+    if count > 1:
+        yield Reason(
+            "exchange of roles",
+            1,
+            (0,),
+            f"the function depends on one variable, and {count - 1} other arrangement{'s' if count > 2 else ''} of its "
+            "breakpoints on the layers give it too",
+        )

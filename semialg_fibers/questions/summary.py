@@ -1,0 +1,131 @@
+"""What is there to say about a network, whatever its kind?
+
+Main definitions
+    Summary     types, hidden hyperplanes, genericity, identifiability, dimensions, number of components
+
+Main results
+    summary     all that holds, and for each thing that is open the reason
+
+References: theory §2, §3, §5, §9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from semialg_fibers.errors import BudgetExceededError, NotGenericError, UnsupportedError
+from semialg_fibers.fibers.bottleneck import Fiber, fiber
+from semialg_fibers.fibers.genericity import Condition, genericity
+from semialg_fibers.fibers.hiding import hidden_hyperplanes, hiding
+from semialg_fibers.networks.layer import Network
+from semialg_fibers.networks.neuron_kind import default_layer, neuron_types
+from semialg_fibers.questions.dimension import functional_dimension
+from semialg_fibers.questions.identifiability import Identifiability, identifiability
+
+CELL_BUDGET = 5_000
+
+T = TypeVar("T")
+
+
+@dataclass
+class Summary:
+    """All that is known; None stands for "not decided" or "does not apply", and `open` says which and why."""
+
+    network: Network
+    types: tuple[str, ...] | None = None
+    hidden: tuple[int, ...] | None = None
+    flippable: tuple[int, ...] | None = None
+    conditions: tuple[Condition, ...] = ()
+    generic: bool | None = None
+    identifiability: Identifiability = field(default_factory=lambda: Identifiability(None, ()))
+    refusal: str | None = None
+    dimension: int | None = None
+    local_dimension: int | None = None
+    components: int | None = None
+    upper_bound: int | None = None
+    functional: int | None = None
+    open: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def violated(self) -> tuple[str, ...]:
+        """Names of the violated hypotheses."""
+        return tuple(condition.name for condition in self.conditions if condition.verdict is False)
+
+    def attempt(self, name: str, compute: Callable[[], T]) -> T | None:
+        """Compute one answer; note why when it is out of reach."""
+        try:
+            return compute()
+        except (UnsupportedError, NotGenericError, BudgetExceededError) as error:
+            self.open[name] = error.message
+            return None
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the keys of `describe --json`."""
+        net = self.network
+        low, high = getattr(net.domain, "low", None), getattr(net.domain, "high", None)
+        box = (
+            [[str(a), str(b)] for a, b in zip(low, high, strict=True)] if low is not None and high is not None else None
+        )
+        return {
+            "widths": list(net.widths),
+            "domain": {"box": box} if box else type(net.domain).__name__.lower(),
+            "parameters": net.parameter_count,
+            "generic": self.generic,
+            "violated": list(self.violated),
+            "second_layer": None if self.types is None else list(self.types),
+            "hidden": None if self.hidden is None else list(self.hidden),
+            "flippable": None if self.flippable is None else list(self.flippable),
+            "identifiable": self.identifiability.is_identifiable,
+            "reasons": [reason.sentence for reason in self.identifiability.reasons],
+            "dimension": self.dimension,
+            "local_dimension": self.local_dimension,
+            "components": self.components,
+            "upper_bound": self.upper_bound,
+            "functional_dimension": self.functional,
+            "refused": self.refusal,
+            "open": self.open,
+        }
+
+
+def summary(net: Network, budget: int = CELL_BUDGET) -> Summary:
+    """Give all that holds for a network of any shape; where `fiber` refuses, what is true all the same.
+
+    Implements: theory §9 (the upper bound).
+
+    >>> net = Network([([[1, 0], [0, 1]], [0, 0]), ([[1, -1]], [-1]), ([[1]], [0])])
+    >>> found = summary(net)
+    >>> found.types, found.hidden, found.local_dimension, found.components
+    (('nonlinear',), (0,), 4, 2)
+    """
+    told = Summary(net)
+    told.types = told.attempt("second_layer", lambda: neuron_types(net, default_layer(net), budget))
+    told.hidden = told.attempt("hidden", lambda: hidden_hyperplanes(net, budget))
+    told.flippable = () if len(net.layers) < 3 else told.attempt("flippable", lambda: hiding(net).flippable)
+    report = told.attempt("generic", lambda: genericity(net))
+    if report is not None:
+        told.conditions, told.generic = report.conditions, report.is_generic
+    told.identifiability = identifiability(net)
+    found: Fiber | None = None
+    try:
+        found = fiber(net)
+    except (UnsupportedError, NotGenericError) as error:
+        told.refusal = error.message
+    if found is not None:
+        _tell_fiber(told, found)
+    if told.local_dimension is None and len(net.layers) > 1:
+        rank = told.attempt("functional_dimension", lambda: functional_dimension(net, budget))
+        if rank is not None:
+            told.functional, told.upper_bound = rank, net.parameter_count - rank
+    return told
+
+
+def _tell_fiber(told: Summary, found: Fiber) -> None:
+    told.dimension = told.attempt("dimension", lambda: found.dimension)
+    told.components = told.attempt("components", lambda: found.component_count)
+    told.local_dimension = found.local_dimension
+    if told.local_dimension is None:
+        told.open["local_dimension"] = "the closed form is not valid at this member; see the upper bound"
+    elif found.complete:
+        told.functional = told.network.parameter_count - told.local_dimension

@@ -1,0 +1,192 @@
+"""Random rational networks of every kind that theory §2 and §3 tell apart, for property tests.
+
+Each strategy draws the signs that make the kind, then magnitudes, and keeps what `genericity` calls generic. Entries
+are small integers, small fractions, or dyadic numbers as trained networks have them.
+"""
+
+from fractions import Fraction
+
+from hypothesis import assume
+from hypothesis import strategies as st
+from reference import extremes, hidden_columns, kinds, rank
+
+from semialg_fibers.fibers.genericity import genericity
+from semialg_fibers.geometry.domain import Box, Orthant, Space
+from semialg_fibers.networks.layer import Network
+
+POSITIVE = {
+    "integers": st.integers(1, 6).map(Fraction),
+    "fractions": st.builds(Fraction, st.integers(1, 9), st.integers(1, 4)),
+    "dyadics": st.integers(1, 2**22).map(lambda n: Fraction(n, 2**20)),
+}
+styles = st.sampled_from(sorted(POSITIVE))
+seeds = st.integers(0, 2**20)
+factors = st.builds(Fraction, st.integers(1, 6), st.integers(1, 6))
+
+# What the rows of [A2 | b2] are: Nonlinear, Linear, Dead, or nonlinear and Hiding one common column.
+MIXES = {
+    "visible": ["N", "NN", "NNN"],
+    "linear rows": ["L", "LL", "NL", "NLL", "NNL", "LLL"],
+    "dead rows": ["ND", "NND", "NDD"],
+    "linear and dead rows": ["LD", "NLD", "LLD", "LDD"],
+    "hidden, one alive row": ["H", "HD", "HDD"],
+    "hidden, several alive rows": ["HH", "HHD", "HHH"],
+    "hidden, common ratios": ["HH", "HHD", "HHH"],
+    "all dead": ["D", "DD"],
+}
+LINES = {
+    "line, visible": ["N", "L", "NL", "NN", "NNL", "ND", "NLD", "NNN"],
+    "line, hidden": ["H", "HD", "HH", "HHD", "HDD"],
+    "line, constant on both sides": ["P", "PD", "PP", "HH", "HHD", "HL", "HHL", "PHL", "PHH"],
+}
+BOTTLENECKS = [*MIXES, *LINES]
+DOMAINS = ["one hidden layer on R^p", "one hidden layer on the orthant", "one hidden layer on a box"]
+KINDS = [*BOTTLENECKS, *DOMAINS]
+
+
+@st.composite
+def signed_row(draw, signs, positive):
+    return [sign * draw(positive) for sign in signs]
+
+
+@st.composite
+def signs_of(draw, letter, size, column):
+    """The signs of one row of [A2 | b2] with `size` weights."""
+    if letter in "LD":
+        return [1 if letter == "L" else -1] * (size + 1)
+    if letter == "H":
+        return [1 if k == column else -1 for k in range(size + 1)]
+    if letter == "P":  # n1 = 1: positive towards the constant side
+        return [-1, 1]
+    signs = draw(st.lists(st.sampled_from([-1, 1]), min_size=size + 1, max_size=size + 1))
+    assume(len(set(signs)) == 2)
+    return signs
+
+
+@st.composite
+def first_layer(draw, n1, d, positive):
+    entries = st.builds(lambda sign, value: sign * value, st.sampled_from([-1, 1]), positive)
+    rows = draw(st.lists(st.lists(entries | st.just(Fraction(0)), min_size=d, max_size=d), min_size=n1, max_size=n1))
+    assume(rank(rows) == n1)
+    return rows, draw(st.lists(entries | st.just(Fraction(0)), min_size=n1, max_size=n1))
+
+
+@st.composite
+def columns(draw, count, m, positive):
+    """Outgoing columns, none of them zero."""
+    entry = st.builds(lambda sign, value: sign * value, st.sampled_from([-1, 1]), positive)
+    column = st.lists(entry | st.just(Fraction(0)), min_size=m, max_size=m).filter(any)
+    return draw(st.lists(column, min_size=count, max_size=count))
+
+
+@st.composite
+def bottlenecks(draw, kind, generic=True):
+    """A three-layer network with n1 ≤ d of this kind."""
+    line = kind in LINES
+    positive = POSITIVE[draw(styles)]
+    n1 = 1 if line else draw(st.integers(2, 3))
+    d, m = n1 + draw(st.integers(0, 1)), draw(st.integers(1, 3))
+    letters = draw(st.permutations(draw(st.sampled_from((LINES if line else MIXES)[kind]))))
+    hiding = draw(st.integers(0, n1 - 1))
+    rows = [draw(signed_row(draw(signs_of(letter, n1, hiding)), positive)) for letter in letters]
+    if kind == "hidden, common ratios":
+        shared = [k for k in range(n1) if k != hiding]
+        for k in draw(st.lists(st.sampled_from(shared), min_size=1, unique=True)):
+            ratio = -draw(positive)
+            for letter, row in zip(letters, rows, strict=True):
+                if letter == "H":
+                    row[k] = ratio * row[hiding]
+    outgoing = draw(columns(len(rows), m, positive))
+    if kind == "line, constant on both sides":
+        _flatten(rows, outgoing)
+    weight, bias = draw(first_layer(n1, d, positive))
+    last = [draw(st.integers(-3, 3)) for _ in range(m)]
+    net = Network(
+        [
+            (weight, bias),
+            ([row[:-1] for row in rows], [row[-1] for row in rows]),
+            ([list(entries) for entries in zip(*outgoing, strict=True)], last),
+        ]
+    )
+    alive = [name for name in kinds(net) if name != "dead"]
+    hides = bool(hidden_columns(net)) and bool(alive)
+    assume(hides == (kind in ("line, hidden", *(name for name in MIXES if name.startswith("hidden")))) or "both" in kind)
+    if generic:
+        assume(genericity(net).is_generic is True)
+    return net
+
+
+def _flatten(rows, outgoing):
+    """Change one outgoing column so that f is constant towards +∞ too: Σ A3_j A2_j = 0 over rows with A2_j > 0."""
+    rising = [j for j, row in enumerate(rows) if row[0] > 0]
+    if rising:
+        last = rising[-1]
+        total = [sum((outgoing[j][a] * rows[j][0] for j in rising[:-1]), Fraction(0)) for a in range(len(outgoing[0]))]
+        assume(any(total))
+        outgoing[last] = [-value / rows[last][0] for value in total]
+
+
+@st.composite
+def one_hidden_layers(draw, kind, generic=True):
+    """A network with one hidden layer on R^p, the orthant or a box, with neurons of all kinds."""
+    positive = POSITIVE[draw(styles)]
+    p, n, m = draw(st.integers(1, 3)), draw(st.integers(1, 4)), draw(st.integers(1, 3))
+    low = [draw(st.integers(-2, 0)) for _ in range(p)]
+    domain = {
+        DOMAINS[0]: Space(p),
+        DOMAINS[1]: Orthant(p),
+        DOMAINS[2]: Box(low, [value + draw(st.integers(1, 2)) for value in low]),
+    }[kind]
+    entry = st.builds(lambda sign, value: sign * value, st.sampled_from([-1, 0, 1, 1, -1]), positive)
+    rows = []
+    for letter in draw(st.lists(st.sampled_from("NNLD"), min_size=n, max_size=n)):
+        row = draw(st.lists(entry, min_size=p, max_size=p))
+        shift = draw(positive)
+        if isinstance(domain, Space):
+            row = row if letter == "N" else [Fraction(0)] * p
+            row.append(draw(entry) if letter == "N" else shift if letter == "L" else -shift)
+        elif isinstance(domain, Orthant):
+            sign = {"L": 1, "D": -1}.get(letter)
+            row = [*row, draw(entry)] if sign is None else [sign * abs(value) for value in [*row, shift]]
+        else:
+            below, above = extremes([*row, Fraction(0)], domain)
+            middle = -(below + above) / 2
+            row.append({"L": shift - below, "D": -shift - above, "N": middle}[letter])
+        rows.append(row)
+    outgoing = draw(columns(n, m, positive))
+    last = [draw(st.integers(-3, 3)) for _ in range(m)]
+    net = Network(
+        [
+            ([row[:-1] for row in rows], [row[-1] for row in rows]),
+            ([list(entries) for entries in zip(*outgoing, strict=True)], last),
+        ],
+        domain,
+    )
+    if generic:
+        assume(genericity(net).is_generic is True)
+    return net
+
+
+def networks_of(kind):
+    """Generic networks of one of `KINDS`."""
+    return one_hidden_layers(kind) if kind in DOMAINS else bottlenecks(kind)
+
+
+@st.composite
+def relabelled(draw, net):
+    """The same network with its hidden units permuted and rescaled."""
+    for layer in range(1, len(net.layers)):
+        net = net.permuted(layer, draw(st.permutations(range(net.widths[layer]))))
+        net = net.rescaled(layer, [draw(factors) for _ in range(net.widths[layer])])
+    return net
+
+
+@st.composite
+def points(draw, domain):
+    """A rational point of the domain."""
+    coordinate = st.builds(Fraction, st.integers(-60, 60), st.integers(1, 6))
+    share = st.builds(Fraction, st.integers(0, 12), st.just(12))
+    if isinstance(domain, Box):
+        return [a + draw(share) * (b - a) for a, b in zip(domain.low, domain.high, strict=True)]
+    point = [draw(coordinate) for _ in range(domain.dimension)]
+    return [abs(value) for value in point] if isinstance(domain, Orthant) else point
