@@ -131,7 +131,8 @@ def dimension(net: str) -> None:
         click.echo(f"{name} dimension: {'not decided' if value is None else value}")
     if told.upper_bound is not None:
         click.echo(f"local dimension at most {told.upper_bound} (kernel of the Jacobian)")
-    for reason in filter(None, [told.refusal, *told.open.values()]):
+    names = ("dimension", "local_dimension", "functional_dimension")
+    for reason in filter(None, [told.refusal, *(told.open.get(name) for name in names)]):
         click.echo(reason, err=True)
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from hypothesis import assume
 from hypothesis import strategies as st
-from reference import extremes, hidden_columns, kinds, rank
+from reference import extremes, fractions, hidden_columns, kinds, rank
 
 from semialg_fibers.fibers.genericity import genericity
 from semialg_fibers.geometry.domain import Box, Orthant, Space
@@ -23,7 +23,8 @@ styles = st.sampled_from(sorted(POSITIVE))
 seeds = st.integers(0, 2**20)
 factors = st.builds(Fraction, st.integers(1, 6), st.integers(1, 6))
 
-# What the rows of [A2 | b2] are: Nonlinear, Linear, Dead, or nonlinear and Hiding one common column.
+# What the rows of [A2 | b2] are: Nonlinear, Linear, Dead, nonlinear and Hiding one common column; for n1 = 1 the two
+# nonlinear kinds are Hiding ones and those that are Positive on the side where the first layer is off.
 MIXES = {
     "visible": ["N", "NN", "NNN"],
     "linear rows": ["L", "LL", "NL", "NLL", "NNL", "LLL"],
@@ -35,7 +36,7 @@ MIXES = {
     "all dead": ["D", "DD"],
 }
 LINES = {
-    "line, visible": ["N", "L", "NL", "NN", "NNL", "ND", "NLD", "NNN"],
+    "line, visible": ["P", "L", "PL", "PH", "PP", "HL", "PHL", "PHH", "PD", "HLD", "LL", "PLL"],
     "line, hidden": ["H", "HD", "HH", "HHD", "HDD"],
     "line, constant on both sides": ["P", "PD", "PP", "HH", "HHD", "HL", "HHL", "PHL", "PHH"],
 }
@@ -56,7 +57,7 @@ def signs_of(draw, letter, size, column):
         return [1 if letter == "L" else -1] * (size + 1)
     if letter == "H":
         return [1 if k == column else -1 for k in range(size + 1)]
-    if letter == "P":  # n1 = 1: positive towards the constant side
+    if letter == "P":
         return [-1, 1]
     signs = draw(st.lists(st.sampled_from([-1, 1]), min_size=size + 1, max_size=size + 1))
     assume(len(set(signs)) == 2)
@@ -108,9 +109,9 @@ def bottlenecks(draw, kind, generic=True):
             ([list(entries) for entries in zip(*outgoing, strict=True)], last),
         ]
     )
-    alive = [name for name in kinds(net) if name != "dead"]
-    hides = bool(hidden_columns(net)) and bool(alive)
-    assume(hides == (kind in ("line, hidden", *(name for name in MIXES if name.startswith("hidden")))) or "both" in kind)
+    if kind != "line, constant on both sides":
+        alive = any(name != "dead" for name in kinds(net))
+        assume((alive and bool(hidden_columns(net))) == ("hidden" in kind))
     if generic:
         assume(genericity(net).is_generic is True)
     return net
@@ -187,6 +188,6 @@ def points(draw, domain):
     coordinate = st.builds(Fraction, st.integers(-60, 60), st.integers(1, 6))
     share = st.builds(Fraction, st.integers(0, 12), st.just(12))
     if isinstance(domain, Box):
-        return [a + draw(share) * (b - a) for a, b in zip(domain.low, domain.high, strict=True)]
+        return [a + draw(share) * (b - a) for a, b in zip(fractions(domain.low), fractions(domain.high), strict=True)]
     point = [draw(coordinate) for _ in range(domain.dimension)]
     return [abs(value) for value in point] if isinstance(domain, Orthant) else point

@@ -20,7 +20,10 @@ from semialg_fibers.geometry.semialgebraic import BasicSet
 
 MOST_COMPONENTS = 64
 
-_LEGEND = "Variables: Wl_i_j is the weight into unit i from unit j of layer l, bl_i its bias; layers count from 1, units from 0."
+_LEGEND = (
+    "Variables: Wl_i_j is the weight into unit i from unit j of layer l, bl_i its bias; layers count from 1, "
+    "units from 0."
+)
 
 
 def chosen(found: Fiber, component: int | None) -> list[tuple[int, FiberComponent]]:

@@ -94,7 +94,7 @@ class Fiber:
 
     @property
     def complete(self) -> bool | None:
-        """True when genericity was verified (complete for generic members), None when some condition was not decided."""
+        """True when genericity was verified, None when some condition was not decided; complete for generic members."""
         return True if self.genericity.is_generic else None
 
     @property

@@ -16,6 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from flint import fmpq
@@ -36,7 +37,7 @@ def parameter_names(widths: Sequence[int]) -> list[str]:
     ['W1_0_0', 'b1_0', 'W2_0_0', 'b2_0']
     """
     names = []
-    for number, (inputs, outputs) in enumerate(zip(widths[:-1], widths[1:], strict=True), 1):
+    for number, (inputs, outputs) in enumerate(pairwise(widths), 1):
         names += [f"W{number}_{i}_{j}" for i in range(outputs) for j in range(inputs)]
         names += [f"b{number}_{i}" for i in range(outputs)]
     return names

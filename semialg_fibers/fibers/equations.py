@@ -146,7 +146,8 @@ class OrientationPart:
         elif isinstance(domain, Box):
             if 2**domain.dimension > VERTEX_LIMIT:
                 raise BudgetExceededError(
-                    f"a form's sign on a box with 2^{domain.dimension} vertices is not written out beyond {VERTEX_LIMIT}"
+                    f"the sign of a form on a box with 2^{domain.dimension} vertices is written out for at most "
+                    f"{VERTEX_LIMIT} of them"
                 )
             for vertex in domain.vertices():
                 at = sum(times(value, weight) for value, weight in zip(vertex, row[:-1], strict=True)) + row[-1]

@@ -105,7 +105,7 @@ class HiddenFrame:
         return flips if self._same_rows(scaled, third.matrix.columns(), t) else None
 
     def _visible_places(self, forms: Sequence[Form]) -> tuple[dict[int, tuple[int, fmpq]], tuple[int, ...]] | None:
-        """Find each visible hyperplane k among the forms: (place, λ_k > 0), and which of them lie with the other side."""
+        """Find each visible hyperplane k among the forms: (place, λ_k > 0), and which of them are turned round."""
         at = {oriented(form)[0]: (place, oriented(form)[1]) for place, form in enumerate(forms) if any(form[:-1])}
         places, flips = {}, []
         for k, form in enumerate(self.first):

@@ -24,7 +24,7 @@ from flint import fmpq
 
 from semialg_fibers.errors import InvalidNetworkError, UnsupportedError
 from semialg_fibers.geometry.scalar import Vector, exact, sympy_rational
-from semialg_fibers.networks.cells import cells, signs_on_facet
+from semialg_fibers.networks.cells import each_cell, signs_on_facet
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.neuron_kind import DEAD, maps_onto_orthant, neuron_types
 from semialg_fibers.networks.symmetry import flipped, translated
@@ -73,7 +73,7 @@ def _sees_linearly(row: Vector, i: int) -> bool:
 def _hidden_by_cells(net: Network, alive: tuple[int, ...], budget: int) -> tuple[int, ...]:
     first, second = net.layers[:2]
     candidates = {i for i in range(first.outputs) if any(first.matrix.row(i))}
-    for cell in cells(net.part(1, 2), budget):
+    for cell in each_cell(net.part(1, 2), budget):
         for i in sorted(candidates):
             for j in alive:
                 if second.matrix[j, i]:
@@ -164,8 +164,8 @@ def _users(net: Network, i: int) -> tuple[int, ...]:
         raise InvalidNetworkError(f"the first layer has no unit with index {i}", column=i)
     if i not in found.users:
         raise InvalidNetworkError(
-            f"hyperplane {i + 1} of the first layer is not hidden: some second-layer neuron that uses it is active on it, "
-            "so translating it changes the function",
+            f"hyperplane {i + 1} of the first layer is not hidden: some second-layer neuron that uses it is active on "
+            "it, so that a translation changes the function",
             column=i,
         )
     return found.users[i]

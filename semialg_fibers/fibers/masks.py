@@ -23,7 +23,7 @@ Mask = tuple[int, ...]
 
 
 def vanishing_mask(products: Matrix, forms: Sequence[Vector], k: int) -> tuple[Mask, Vector] | None:
-    """Give (J, h): J nonempty, the columns of `products` (m × n2) in J sum to zero, exactly J is positive at h, h_k = 0.
+    """Give (J, h): J ≠ ∅, the columns of `products` (m × n2) in J sum to zero, exactly J is positive at h, h_k = 0.
 
     None when there is no such J. `forms` are the rows of [A2 | b2].
 

@@ -35,7 +35,9 @@ class Pointed:
 
     def check(self) -> bool:
         """Verify yᵀM_i > 0 for every nonzero column, exactly."""
-        return all(dot(self.functional, column) > 0 for column in self.matrix.columns() if any(column))
+        return len(self.functional) == self.matrix.shape[0] and all(
+            dot(self.functional, column) > 0 for column in self.matrix.columns() if any(column)
+        )
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,8 @@ class NotPointed:
     def check(self) -> bool:
         """Verify M λ = 0 and λ ≥ 0, and λ_i > 0 for some nonzero column, exactly."""
         return (
-            all(value >= 0 for value in self.combination)
+            len(self.combination) == self.matrix.shape[1]
+            and all(value >= 0 for value in self.combination)
             and not any(self.matrix.times(self.combination))
             and any(value > 0 and any(self.matrix.column(i)) for i, value in enumerate(self.combination))
         )
@@ -152,8 +155,10 @@ class NonnegativeFactorization:
         """Verify the product, the signs, the certificate, and that the size is ρ (pointed) or ρ + 1 (not pointed)."""
         least = self.matrix.rank() + int(isinstance(self.certificate, NotPointed))
         return (
-            self.left_factor @ self.right_factor == self.matrix
+            self.rank == self.right_factor.shape[0]
+            and self.left_factor @ self.right_factor == self.matrix
             and all(value >= 0 for row in self.right_factor.integer_rows() for value in row)
+            and self.certificate.matrix == self.matrix
             and self.certificate.check()
             and self.rank == least
         )

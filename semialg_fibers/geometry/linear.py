@@ -244,6 +244,8 @@ class Matrix:
 
     def stacked(self, below: Matrix) -> Matrix:
         """Give the matrix with the rows of `below` appended."""
+        if self.shape[1] != below.shape[1]:
+            raise InvalidNetworkError(f"cannot stack matrices of shapes {self.shape} and {below.shape}")
         return Matrix.from_integers(
             self._numerators + below._numerators, self._denominators + below._denominators, self.shape[1]
         )
@@ -310,7 +312,7 @@ class Matrix:
         return self._rank[0]
 
     def independent_columns(self) -> list[int]:
-        """Give indices of the first columns that form a basis of the column space."""
+        """Give indices, ascending, of columns that form a basis of the column space."""
         rank, prime = self._rank
         return self._pivots(prime)[0] if rank else []
 
@@ -350,6 +352,8 @@ class Matrix:
         >>> Matrix([[2, 0], [0, 3]]).solve(vector([1, 1]))
         (1/2, 1/3)
         """
+        if len(b) != self.shape[0]:
+            raise InvalidNetworkError(f"a right side of length {len(b)} does not fit a matrix of shape {self.shape}")
         n = self.shape[1]
         pivots = self.independent_columns()
         x = [ZERO] * n

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from fractions import Fraction
-from math import gcd, lcm
+from math import gcd, inf, isfinite, lcm
 from typing import TYPE_CHECKING, Any
 
 from flint import fmpq, fmpz
@@ -58,6 +59,7 @@ def exact(value: Any) -> fmpq:
     if isinstance(value, str):
         return parse_rational(value)
     if isinstance(value, float):
+        _refuse_infinite(value, isfinite(value))
         text = repr(float(value))
         raise InexactInputError(
             f'the float {text} is ambiguous: write "{text}" or Fraction("{text}") for the decimal number, '
@@ -70,20 +72,24 @@ def exact(value: Any) -> fmpq:
 
 
 def _exact_foreign(value: Any) -> fmpq:
-    """Read numbers of libraries that need not be imported: SymPy, Decimal, NumPy."""
+    """Read a Decimal, and numbers of libraries that need not be imported: SymPy, NumPy."""
     if getattr(value, "is_Rational", False) and hasattr(value, "p") and hasattr(value, "q"):
         return fmpq(int(value.p), int(value.q))
-    if type(value).__module__ == "decimal" and value.is_finite():
+    if isinstance(value, Decimal):
+        _refuse_infinite(value, value.is_finite())
         return parse_rational(str(value))
     if hasattr(value, "dtype") and getattr(value, "shape", None) == ():
         if value.dtype.kind in "iu":
             return fmpq(int(value))
-        if value.dtype.kind in "fc":
+        if value.dtype.kind == "f":
+            _refuse_infinite(value, value == value and abs(value) != inf)  # a long double may be above every float
             raise InexactInputError(
-                f'a NumPy float ({value!r}) has no exact decimal meaning: write text such as "{value}", or use '
+                f'a NumPy float ({value!r}) has no exact decimal meaning: write text such as "{value!s}", or use '
                 "from_arrays, which takes float arrays as the binary numbers that they are",
                 value=value,
             )
+    if getattr(value, "is_Number", False):
+        _refuse_infinite(value, value.is_finite)
     if getattr(value, "is_Float", False):
         raise InexactInputError(f"the SymPy Float {value} is not exact: write a Rational", value=value)
     if hasattr(value, "free_symbols"):
@@ -91,9 +97,17 @@ def _exact_foreign(value: Any) -> fmpq:
     raise InvalidNetworkError(f"expected a rational number, got {shown(value)}", value=value)
 
 
+def _refuse_infinite(value: Any, finite: bool) -> None:
+    if not finite:
+        raise InexactInputError(f"{value} is not a number that a network can hold", value=value)
+
+
 def shown(value: Any) -> str:
     """Give a value as a short text for a message."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no integers of more than 4300 digits
+        return f"a {type(value).__name__} with a number of very many digits"
     return text if len(text) <= 60 else f"{text[:50]}... ({len(text)} characters)"
 
 

@@ -98,7 +98,7 @@ class BasicSet:
         """Give the set on paper."""
         lines = [f"{e} = 0" for e in self.equations]
         lines += [f"{e} > 0" for e in self.positive] + [f"{e} ≥ 0" for e in self.nonnegative]
-        return "{" + ", ".join(lines) + "}"
+        return "{" + ", ".join(lines) + "}" if lines else f"R^{len(self.variables)}"
 
     def values(self, point: Point) -> dict[str, fmpq]:
         """Read a point: a mapping from variables (or their names) to numbers, or numbers in the order of variables.
@@ -142,7 +142,7 @@ class BasicSet:
         import sympy
 
         solved: list[tuple[sympy.Symbol, sympy.Expr]] = []
-        waiting = list(self.equations)
+        waiting = [sympy.expand(e) for e in self.equations]
         while waiting:
             pick = next(((e, v) for e in waiting for v in self.variables if _is_linear(e, v)), None)
             if pick is None:

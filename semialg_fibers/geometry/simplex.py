@@ -59,8 +59,10 @@ def propose(columns: Columns, rounds: int = 12) -> Functional | Combination | No
     y: Vector = (ZERO,) * len(columns[0])
     residuals = (ZERO,) * len(columns)
     scale = ONE
+    # A residual above the height binds no step, as |δᵀM_i| ≤ height·|M_i| and t ≤ 1; more may not fit into a float.
+    slack = fmpq(len(columns[0]) + 1)
     for _ in range(rounds):
-        program = _Program(columns, [_nearest(value * scale) for value in residuals])
+        program = _Program(columns, [_nearest(min(value * scale, slack)) for value in residuals])
         if program.step is None:
             return None
         y = tuple(a + b / scale for a, b in zip(y, program.step, strict=True))

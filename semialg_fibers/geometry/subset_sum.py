@@ -46,6 +46,7 @@ def zero_one_solutions(matrix: Matrix, target: Vector) -> Iterator[Columns]:
         yield from _by_free_coordinates(matrix, target)
         return
     system = [primitive((*row, value)) for row, value in zip(matrix.rows(), target, strict=True)]
+    system = system or [(0,) * (count + 1)]  # no row: 0 = 0
     if count <= MIDDLE_LIMIT:
         yield from _by_meeting(system)
         return

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from semialg_fibers.errors import InvalidNetworkError, UnsupportedError
 from semialg_fibers.geometry.domain import Domain, Form, Orthant, Space, negated
 from semialg_fibers.geometry.scalar import Vector, affine_value
-from semialg_fibers.networks.cells import cells, signs_on
+from semialg_fibers.networks.cells import each_cell, signs_on
 from semialg_fibers.networks.layer import Network
 
 DEAD, LINEAR, NONLINEAR = "dead", "linear", "nonlinear"
@@ -110,16 +110,18 @@ def neuron_types(net: Network, layer: int | None = None, budget: int = 20_000) -
     if number == 1:
         return tuple(classify(form, net.domain) for form in forms)
     by_signs = [classify(form, Orthant(len(form) - 1)) for form in forms]
-    if (number == 2 and maps_onto_orthant(net)) or NONLINEAR not in by_signs:
+    # Without a bias, a row that is linear by its signs is dead where all units that it uses are.
+    settled = all(name == DEAD or (name == LINEAR and form[-1] > 0) for name, form in zip(by_signs, forms, strict=True))
+    if (number == 2 and maps_onto_orthant(net)) or settled:
         return tuple(by_signs)
     return _on_cells(net, number, by_signs, budget)
 
 
 def _on_cells(net: Network, number: int, by_signs: list[str], budget: int) -> tuple[str, ...]:
-    """Look at each unit on every cell of the layers before; dead and linear by signs stay so on a smaller range."""
+    """Look at each unit on every cell of the layers before; dead by signs stays dead on a smaller range."""
     positive = [False] * len(by_signs)
     negative = [False] * len(by_signs)
-    for cell in cells(net.part(1, number), budget):
+    for cell in each_cell(net.part(1, number), budget):
         for j in range(len(by_signs)):
             above, below = signs_on(cell, (*cell.matrix.row(j), cell.offset[j]))
             positive[j] |= above

@@ -20,7 +20,7 @@ from flint import fmpz_mat, nmod_mat
 
 from semialg_fibers.errors import UnsupportedError
 from semialg_fibers.geometry.linear import Matrix, primes
-from semialg_fibers.networks.cells import Cell, cells
+from semialg_fibers.networks.cells import Cell
 from semialg_fibers.networks.layer import Layer, Network
 
 Row = tuple[int, ...]
@@ -57,7 +57,7 @@ def functional_dimension(net: Network, budget: int = 100_000) -> int:
         if len(basis) == largest:
             return largest
     if not basis:  # a full cell has a row in which the derivative by an output's bias is 1
-        layer, unit = next(cells(net, budget)).vanishing[0]
+        layer, unit = next(each_cell(net, budget)).vanishing[0]
         raise UnsupportedError(
             "a preactivation vanishes on every cell, so that the function is nowhere differentiable in its parameters: "
             f"on the first cell it is unit {unit + 1} of layer {layer}",
@@ -90,7 +90,7 @@ def _integral(net: Network) -> Network:
 def _rows(net: Network, budget: int) -> Iterator[Row]:
     """Yield the gradient rows of all full cells of an integer network."""
     weights = [layer.matrix.integer_rows() for layer in net.layers]
-    for cell in cells(net, budget):
+    for cell in each_cell(net, budget):
         if not cell.vanishing:
             yield from _gradients(cell, weights)
 

@@ -96,7 +96,7 @@ def sound_symmetries(net: Network) -> Iterator[Reason]:
 
 
 def _kinds(net: Network, layer: int) -> tuple[str, ...]:
-    """Give the kinds on the exact range where the cells are within reach, else by signs, which is sound for dead, linear."""
+    """Give the kinds on the exact range where cells are within reach, else by signs: sound for dead and linear."""
     try:
         return neuron_types(net, layer)
     except BudgetExceededError:
@@ -133,8 +133,8 @@ def _duplicates(net: Network, layer: int) -> Iterator[Reason]:
                     "duplicate",
                     layer,
                     (first, j),
-                    f"neurons {first + 1} and {j + 1} of the {ordinal(layer)} layer are positive multiples of each other: "
-                    "outgoing weights can be moved from one to the other",
+                    f"neurons {first + 1} and {j + 1} of the {ordinal(layer)} layer are positive multiples of each "
+                    "other: outgoing weights can be moved from one to the other",
                 )
 
 
@@ -187,6 +187,6 @@ def _one_variable(count: int) -> Iterator[Reason]:
             "exchange of roles",
             1,
             (0,),
-            f"the function depends on one variable, and {count - 1} other arrangement{'s' if count > 2 else ''} of its "
-            "breakpoints on the layers give it too",
+            "the function depends on one variable, and its breakpoints can be shared out among the layers in "
+            f"{count - 1} other way{'s' if count > 2 else ''}",
         )

@@ -12,8 +12,8 @@ from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError
 from semialg_fibers.geometry.domain import Box, Orthant, Space, negated
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.scalar import ZERO, affine_value, primitive, vector
-from semialg_fibers.networks import cells as module
-from semialg_fibers.networks.cells import cells, common_cells, facet_rays, facets, signs_on, signs_on_facet
+from semialg_fibers.geometry import double_description as module
+from semialg_fibers.networks.cells import cells, common_cells, each_cell, facet_rays, facets, signs_on, signs_on_facet
 from semialg_fibers.networks.layer import Layer, Network
 from semialg_fibers.verify.oracle import oracle_cells, same_on_cells, strict_point
 
@@ -67,20 +67,20 @@ def test_the_patterns_are_those_of_the_oracle_in_lexicographic_order(net):
 @given(networks())
 def test_the_network_has_the_cells_signs_and_affine_map_at_its_interior_point(net):
     for cell in cells(net):
-        assert all(affine_value(form, cell.point) > 0 for form in strictly(cell))
-        assert all(affine_value(form, cell.point) > 0 for form in net.domain.constraints())
-        assert cell.contains(cell.point)
-        x = cell.point
+        assert all(affine_value(form, cell.interior) > 0 for form in strictly(cell))
+        assert all(affine_value(form, cell.interior) > 0 for form in net.domain.constraints())
+        assert cell.contains(cell.interior)
+        x = cell.interior
         for number, layer in enumerate(net.layers[:-1]):
             values = layer.apply(x)
-            assert values == tuple(affine_value(form, cell.point) for form in cell.preactivations[number])
+            assert values == tuple(affine_value(form, cell.interior) for form in cell.preactivations[number])
             for unit, (bit, value) in enumerate(zip(cell.pattern[number], values, strict=True)):
                 assert bit == (value > 0)
                 assert (value == 0) == ((number + 1, unit) in cell.vanishing)
                 assert any(cell.preactivations[number][unit]) == (value != 0)
             x = tuple(max(value, ZERO) for value in values)
-        affine = zip(cell.matrix.times(cell.point), cell.offset, strict=True)
-        assert net.value(cell.point) == tuple(a + b for a, b in affine)
+        affine = zip(cell.matrix.times(cell.interior), cell.offset, strict=True)
+        assert net.value(cell.interior) == tuple(a + b for a, b in affine)
 
 
 def assert_that_rays_are_extreme(net):
@@ -111,7 +111,7 @@ def test_signs_on_a_cell_are_those_that_a_linear_program_finds(net, data):
     size = net.domain.dimension + 1
     form = vector(data.draw(st.lists(st.integers(-3, 3), min_size=size, max_size=size)))
     for cell in cells(net):
-        found = [strict_point([*strictly(cell), each], cell.point) is not None for each in (form, negated(form))]
+        found = [strict_point([*strictly(cell), each], cell.interior) is not None for each in (form, negated(form))]
         assert signs_on(cell, form) == tuple(found)
 
 
@@ -124,7 +124,7 @@ def on_hyperplane(form, hyperplane):
 
 def signs_on_facet_by_programs(cell, facet, form):
     known = strictly(cell)
-    if not any(facet[:-1]) or all(strict_point([*known, each], cell.point) for each in (facet, negated(facet))):
+    if not any(facet[:-1]) or all(strict_point([*known, each], cell.interior) for each in (facet, negated(facet))):
         return None  # constant, or cut through
     sides = {primitive(facet), primitive(negated(facet))}
     others = [on_hyperplane(each, facet) for each in known if primitive(each) not in sides]
@@ -165,10 +165,10 @@ def test_on_a_common_piece_both_networks_are_affine_as_stated(pair):
     assert {left.pattern for left, _ in pieces} == {cell.pattern for cell in cells(a)}
     assert {right.pattern for _, right in pieces} == {cell.pattern for cell in cells(b)}
     for left, right in pieces:
-        assert (left.inequalities, left.rays, left.point) == (right.inequalities, right.rays, right.point)
+        assert (left.inequalities, left.rays, left.interior) == (right.inequalities, right.rays, right.interior)
         for net, cell in ((a, left), (b, right)):
-            affine = zip(cell.matrix.times(cell.point), cell.offset, strict=True)
-            assert net.value(cell.point) == tuple(u + v for u, v in affine)
+            affine = zip(cell.matrix.times(cell.interior), cell.offset, strict=True)
+            assert net.value(cell.interior) == tuple(u + v for u, v in affine)
     equal = all((left.matrix, left.offset) == (right.matrix, right.offset) for left, right in pieces)
     assert equal == (same_on_cells(a, b) is None)
 
@@ -212,7 +212,7 @@ def test_only_adjacent_rays_give_new_ones():
 
 
 def test_a_diagonal_is_no_facet_though_it_holds_enough_rays():
-    square = next(cells(Network([Layer([[1, 1]], [0])], Box([0, 0], [1, 1]))))
+    square = next(each_cell(Network([Layer([[1, 1]], [0])], Box([0, 0], [1, 1]))))
     assert facet_rays(square, (1, -1, 0)) is None
     assert facet_rays(square, (1, 0, -1)) == ((1, 0, 1), (1, 1, 1))
 
@@ -241,7 +241,7 @@ def test_a_network_without_hidden_units_is_one_cell():
 
 
 def test_a_cell_contains_its_boundary_and_no_more():
-    first = next(cells(Network([Layer([[2]], [-1]), Layer([[1]], [0])])))
+    first = next(each_cell(Network([Layer([[2]], [-1]), Layer([[1]], [0])])))
     assert [first.contains([x]) for x in (0, "1/2", "51/100")] == [True, True, False]
     with pytest.raises(InvalidNetworkError):
         first.contains([0, 0])
@@ -250,7 +250,7 @@ def test_a_cell_contains_its_boundary_and_no_more():
 def test_the_budget_is_the_number_of_cells_that_may_be_seen():
     net = Network([Layer([[1], [1]], [0, 1]), Layer([[1, 1]], [0])])
     assert len(list(cells(net, budget=3))) == len(list(common_cells(net, net, budget=3))) == 3
-    for found in (cells(net, budget=2), common_cells(net, net, budget=2)):
+    for found in (each_cell(net, budget=2), common_cells(net, net, budget=2)):
         with pytest.raises(BudgetExceededError, match="budget of 2 cells") as caught:
             list(found)
         assert caught.value.budget == 2
@@ -260,7 +260,7 @@ def test_a_cell_with_too_many_rays_is_refused(monkeypatch):
     monkeypatch.setattr(module, "MAX_RAYS", 7)
     box = Box([0, 0, 0], [1, 1, 1])
     with pytest.raises(BudgetExceededError, match="7 rays"):
-        next(cells(Network([Layer([[1, 1, 1]], [0])], box)))
+        next(each_cell(Network([Layer([[1, 1, 1]], [0])], box)))
 
 
 def test_networks_on_different_domains_have_no_common_cells():
