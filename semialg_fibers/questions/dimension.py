@@ -20,7 +20,7 @@ from flint import fmpz_mat, nmod_mat
 
 from semialg_fibers.errors import UnsupportedError
 from semialg_fibers.geometry.linear import Matrix, primes
-from semialg_fibers.networks.cells import Cell
+from semialg_fibers.networks.cells import Cell, each_cell
 from semialg_fibers.networks.layer import Layer, Network
 
 Row = tuple[int, ...]
