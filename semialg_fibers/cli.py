@@ -5,18 +5,20 @@ Data go to stdout, messages to stderr. Exit: 0 done, 2 refused (one sentence say
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
 import click
 
 from semialg_fibers import gallery
-from semialg_fibers.errors import SemialgError
+from semialg_fibers.errors import CertificateRejected, SemialgError
 from semialg_fibers.exchange.files import read_network, write_text
 from semialg_fibers.networks.layer import Network
 
@@ -110,7 +112,7 @@ def _counted(types: tuple[str, ...]) -> str:
 @click.argument("net")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--component", type=int, help="Only the component with this number, from 0.")
-@click.option("-o", "--output", type=click.Path(), help="Write to this file instead of stdout.")
+@click.option("-o", "--output", metavar="FILE", help="Write to this file instead of stdout.")
 def fiber(net: str, form: str, component: int | None, output: str | None) -> None:
     """The fiber: every component with its equations, inequalities and dimension."""
     from semialg_fibers.exchange.exporters import to_json, to_text
@@ -136,6 +138,74 @@ def dimension(net: str) -> None:
         click.echo(reason, err=True)
 
 
+@cli.command()
+@click.argument("a")
+@click.argument("b")
+@click.option("--method", type=click.Choice(["auto", "canonical", "exact"]), default="auto", show_default=True)
+@click.option("--cells", default=20_000, show_default=True, help="The most activation cells to look at.")
+@click.option("--json", "as_json", is_flag=True, help="A certificate file, for the command check.")
+def same(a: str, b: str, method: str, cells: int, as_json: bool) -> int:
+    """Do A and B compute the same function? Exit 0 same, 1 different, 3 undecided."""
+    from semialg_fibers.exchange.certificates import certificate_to_json
+    from semialg_fibers.questions.equivalence import Undecided, same_function
+
+    with watched("cells") as watch:
+        answer = same_function(load(a), load(b), method, cells, watch)
+    if isinstance(answer, Undecided):
+        click.echo(
+            json.dumps({"claim": "undecided", "reason": answer.reason}) if as_json else f"undecided: {answer.reason}"
+        )
+        return 3
+    if as_json:
+        click.echo(certificate_to_json(answer.a, answer.b, answer.certificate), nl=False)
+    else:
+        click.echo("\n".join(_answered(answer)))
+    return 0 if answer.same else 1
+
+
+def _answered(answer: Any) -> Iterator[str]:
+    if not answer.same:
+        left, right = answer.values
+        yield "different functions"
+        yield f"at ({', '.join(map(str, answer.witness))}): ({', '.join(map(str, left))}) and ({', '.join(map(str, right))})"
+        return
+    yield f"same function, proved by {answer.certificate.kind}"
+    pairing = answer.matching
+    if pairing is not None:
+        yield from (f"  {line}" for line in pairing.sentences())
+
+
+@cli.command()
+@click.argument("certificate", type=click.Path())
+def check(certificate: str) -> int:
+    """Re-check a certificate file by code that shares nothing with what made it. Exit 1 when it is rejected."""
+    from semialg_fibers.exchange.certificates import read_certificate
+
+    stored = read_certificate(certificate)
+    try:
+        stored.check()
+    except CertificateRejected as error:
+        click.echo(f"rejected: {error.message}")
+        return 1
+    click.echo(f"verified: {stored.claim}")
+    return 0
+
+
+@contextmanager
+def watched(what: str) -> Iterator[Callable[[int], None] | None]:
+    """Give a function to be told how many have been looked at: a bar on a terminal, None in a pipe."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.completed:,} {task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda count: bar.update(task, completed=count)
+
+
 @cli.command(name="gallery")
 def show_gallery() -> None:
     """The small networks that come with the package."""
@@ -154,6 +224,10 @@ def _terminate(signum: int, frame: FrameType | None) -> None:
 def main() -> None:
     """Run the command line and exit with the contract's codes."""
     signal.signal(signal.SIGTERM, _terminate)
+    if sys.stdout is None:  # closed: let writing fail as on a full disk, instead of losing the data in silence
+        sys.stdout = open(os.devnull)  # noqa: SIM115
+    elif isinstance(sys.stdout, io.TextIOWrapper):  # an encoding without ≥ shows it as \u2265, which JSON can read
+        sys.stdout.reconfigure(errors="backslashreplace")
     sys.exit(run(sys.argv[1:]))
 
 
@@ -166,22 +240,30 @@ def run(arguments: list[str]) -> int:
     except SemialgError as error:
         return _refuse(error.message)
     except click.ClickException as error:
-        error.show()
-        return 2
+        if not arguments:  # nothing was asked: click's message is the help
+            error.show()
+            return 2
+        return _refuse(f"{error.format_message()} {_hint(error)}")
     except (KeyboardInterrupt, click.Abort):
         return 130
     except _Terminated:
         return 143
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):  # click turns a broken pipe into SystemExit
         # The reader has gone: nothing more to say to it, and Python's own flush at exit must not say it either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (MemoryError, RecursionError) as error:
         return _refuse(f"the input is too large for this machine ({type(error).__name__})")
     except OSError as error:
-        return _refuse(f"the output cannot be written ({error.strerror})")
+        return _refuse(f"the output cannot be written ({error.strerror or error})")
+
+
+def _hint(error: click.ClickException) -> str:
+    context = getattr(error, "ctx", None)
+    return f"Try '{context.command_path} --help'." if context else ""
 
 
 def _refuse(sentence: str) -> int:
-    click.echo("error: " + " ".join(sentence.split()), err=True)
+    with suppress(OSError):  # nobody may be reading; the exit code still tells
+        click.echo("error: " + " ".join(sentence.split()), err=True)
     return 2

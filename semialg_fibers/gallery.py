@@ -106,6 +106,15 @@ _ENTRIES: dict[str, Entry] = {
         (_IDENTITY, ([[1, -1], [1, -2]], [-1, -3]), ([[1, 1]], [0])),
         "its pieces are identifiable, the whole is not: fiber dimensions 2, 2 and 5 > 4 (§6)",
     ),
+    "non_local_2_2_2_2_1": Entry(
+        (
+            ([[-1, -3], [2, -3]], [-1, -1]),
+            ([[-3, -3], [2, 1]], [1, -2]),
+            ([[-1, 1], [-2, 1]], [1, -3]),
+            ([[-3, -3]], [2]),
+        ),
+        "its pieces are identifiable, the whole is not: a neuron that is nonlinear on the orthant is linear here (§6)",
+    ),
     "rank_deficient_2_2_1_1": Entry(
         (([[1, 1], [2, 2]], [0, -1]), ([[1, -1]], [-1]), ([[1]], [0])),
         "outside the theorem (G1): rank A1 = 1 < 2",
@@ -133,7 +142,7 @@ _ENTRIES: dict[str, Entry] = {
     ),
     "one_layer_orthant_2_3_1": Entry(
         (([[1, -1], [-1, 2], [1, 1]], [0, 1, 2]), ([[1, 2, -1]], [0])),
-        "one hidden layer on the orthant with a linear neuron: four choices of sides (§2.3)",
+        "one hidden layer on the orthant, one linear neuron: two of the four choices of sides are feasible (§2.3)",
         Orthant(2),
     ),
     "one_layer_box_2_2_1": Entry(

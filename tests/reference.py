@@ -102,14 +102,16 @@ def linear_product(net):
     inner, outer = net.layers[-2:]
     forms, columns = layer_rows(inner), columns_of(outer)
     chosen = [j for j, name in enumerate(kinds(net)) if name == "linear"]
-    return [[sum((columns[j][a] * forms[j][i] for j in chosen), Fraction(0)) for i in range(inner.inputs)]
-            for a in range(outer.outputs)]
+    return [
+        [sum((columns[j][a] * forms[j][i] for j in chosen), Fraction(0)) for i in range(inner.inputs)]
+        for a in range(outer.outputs)
+    ]
 
 
 def plus_products(matrix, forms, outgoing, sides):
-    """M + Σ_(l∈S) C_l B_l."""
+    """M + Σ_(j∈S) C_j B_j."""
     return [
-        [value + sum((outgoing[l][a] * forms[l][i] for l in sides), Fraction(0)) for i, value in enumerate(row)]
+        [value + sum((outgoing[j][a] * forms[j][i] for j in sides), Fraction(0)) for i, value in enumerate(row)]
         for a, row in enumerate(matrix)
     ]
 
@@ -134,6 +136,22 @@ def part_dimensions(matrix, k, r, domain):
             pairs = max((s - rho) * (m - s) + s * q + p * (q - s) for s in sizes)
             found[q] = k + pairs + q + (r - q) * (p + 1 + m)
     return found
+
+
+def stratum_dimension(net, domain):
+    """The dimension at a member of the manifold of members with the same q and the same rank s of its linear columns.
+
+    k + D(s, q) + q + (r − q) N of theory §2.5: the tangents of this manifold lie in every Jacobian's kernel, whatever
+    the ranks are. On R^p the pairs are the constants.
+    """
+    matrix, names = linear_product(net), kinds(net)
+    m, p, q = len(matrix), len(matrix[0]), names.count("linear")
+    k, dead = names.count("nonlinear"), names.count("dead")
+    if isinstance(domain, Space):
+        return k + (q + dead) * (1 + m)
+    columns = [column for column, name in zip(columns_of(net.layers[-1]), names, strict=True) if name == "linear"]
+    s, rho = rank(columns), rank(matrix)
+    return k + (s - rho) * (m - s) + s * q + p * (q - s) + q + dead * (p + 1 + m)
 
 
 def subsets(size):

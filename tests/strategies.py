@@ -191,3 +191,10 @@ def points(draw, domain):
         return [a + draw(share) * (b - a) for a, b in zip(fractions(domain.low), fractions(domain.high), strict=True)]
     point = [draw(coordinate) for _ in range(domain.dimension)]
     return [abs(value) for value in point] if isinstance(domain, Orthant) else point
+
+
+def some_components(data, found, most=3):
+    """The first component and others at random, a few in all."""
+    count = found.component_count
+    chosen = {0, *data.draw(st.lists(st.integers(0, count - 1), max_size=most - 1))}
+    return [found.components[i] for i in sorted(chosen)]

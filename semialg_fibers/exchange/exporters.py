@@ -14,11 +14,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError
-from semialg_fibers.fibers.bottleneck import Fiber
+from semialg_fibers.fibers.bottleneck import Fiber, first_components
 from semialg_fibers.fibers.component import FiberComponent, Parametrization
 from semialg_fibers.geometry.semialgebraic import BasicSet
 
 MOST_COMPONENTS = 64
+LAST_COMPONENT = 2**17  # they are listed one after the other
 
 _LEGEND = (
     "Variables: Wl_i_j is the weight into unit i from unit j of layer l, bl_i its bias; layers count from 1, "
@@ -27,15 +28,23 @@ _LEGEND = (
 
 
 def chosen(found: Fiber, component: int | None) -> list[tuple[int, FiberComponent]]:
-    """Give the component with this number, or the first `MOST_COMPONENTS`, each with its number.
+    """Give the component with this number, or the first `MOST_COMPONENTS` that are found, each with its number.
 
     Raises:
         InvalidNetworkError: when there is no such component.
+        BudgetExceededError: when the component is not among the first `LAST_COMPONENT`, or not found in the budget.
     """
     if component is None:
-        return [(k, part) for k, part in zip(range(MOST_COMPONENTS), found.components, strict=False)]
+        return list(enumerate(first_components(found, MOST_COMPONENTS)))
     if component < 0:
         raise InvalidNetworkError(f"components count from 0, got {component}", value=component)
+    if component >= LAST_COMPONENT:
+        count = known(lambda: found.component_count)
+        if count is not None and component >= count:
+            raise InvalidNetworkError(f"component {component} does not exist, there are {count}", value=component)
+        raise BudgetExceededError(
+            f"components are listed one after the other, up to number {LAST_COMPONENT - 1}; got {component}"
+        )
     try:
         return [(component, found.components[component])]
     except IndexError as error:

@@ -15,10 +15,9 @@ from contextlib import suppress
 from typing import Any
 
 from semialg_fibers.errors import InvalidNetworkError, SemialgError
-from semialg_fibers.exchange.json_text import MAX_BYTES, named, network_from_json, network_to_json
+from semialg_fibers.exchange.json_text import network_from_json, network_to_json
+from semialg_fibers.exchange.json_values import MAX_BYTES, named
 from semialg_fibers.networks.layer import Network
-
-__all__ = ["network_from_json", "network_to_json", "read_network", "write_network"]
 
 
 def read_network(path: str | bytes | os.PathLike[Any]) -> Network:
@@ -31,17 +30,25 @@ def read_network(path: str | bytes | os.PathLike[Any]) -> Network:
             is refused by `network_from_json` (place: `file`, and the place there).
     """
     source = os.fsdecode(path)
+    return network_from_json(read_text(source), source)
+
+
+def read_text(path: str | bytes | os.PathLike[Any]) -> str:
+    """Give the text of a regular file of at most `MAX_BYTES` bytes.
+
+    Raises:
+        InvalidNetworkError: where there is no such file, or it is not UTF-8 (place: `file`, `line`).
+    """
+    source = os.fsdecode(path)
     with named(source):
         raw = _read_bytes(source)
         try:
-            text = raw.decode()
+            return raw.decode()
         except UnicodeDecodeError as error:
             line = raw.count(b"\n", 0, error.start) + 1
             raise InvalidNetworkError(
                 f"line {line}: byte {error.start + 1} of the file is not UTF-8; save the file as UTF-8", line=line
             ) from None
-    del raw
-    return network_from_json(text, source)
 
 
 def write_network(net: Network, path: str | bytes | os.PathLike[Any]) -> None:

@@ -10,17 +10,15 @@ evaluated. What does not describe a network is refused in one line that names th
 
 from __future__ import annotations
 
-import json
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from math import lcm
 from typing import Any
 
 from flint import fmpq
 
-from semialg_fibers.errors import InvalidNetworkError, SemialgError, UnsupportedError
+from semialg_fibers.errors import InvalidNetworkError, UnsupportedError
+from semialg_fibers.exchange.json_values import Number, Object, check_size, keys_of, list_of, named, parse_json, shown
 from semialg_fibers.geometry.domain import Box, Domain, Orthant, Space
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.scalar import MAX_DIGITS, parse_rational
@@ -29,9 +27,6 @@ from semialg_fibers.networks.layer import Layer, Network
 FORMAT = "semialg_fibers/network"
 VERSION = 1
 
-MAX_BYTES = 128 * 2**20  # of a file
-MAX_ENTRIES = 5_000_000  # numbers in a file
-MAX_KEYS = 100_000  # in a file
 MAX_ROW_DIGITS = 30_000  # of the common denominator of a row
 MAX_MATRIX_BYTES = 512 * 2**20  # of all matrices together, each row over its common denominator
 
@@ -63,7 +58,7 @@ def network_from_json(text: str, source: str) -> Network:
 yet, got 'x'; write a number such as "3", "-1/2" or "0.25"
     """
     with named(source):
-        return _Reader().network(_parsed(text.removeprefix("\ufeff")))
+        return network_from_parsed(parse_json(text.removeprefix("\ufeff")))
 
 
 def network_to_json(net: Network) -> str:
@@ -104,122 +99,33 @@ def network_to_json(net: Network) -> str:
         f'{{\n  "format": "{FORMAT}",\n  "version": {VERSION},\n  "domain": {_written_domain(net.domain)},\n'
         f'  "layers": [\n{body}\n  ]\n}}\n'
     )
-    _check_size(text)
+    check_size(text)
     return text
 
 
-@contextmanager
-def named(source: str) -> Iterator[None]:
-    """Put the name of the file before the message of every error, on one line and not too long."""
-    try:
-        yield
-    except SemialgError as error:
-        name = source if source.isprintable() else ascii(source)
-        name = name if len(name) <= 120 else f"...{name[-100:]}"
-        raise type(error)(f"{name}: {error.message}", **{**error.place, "file": source}) from None
+def network_from_parsed(value: Any) -> Network:
+    """Read the network that a parsed JSON value describes (for files that hold several).
 
-
-# text to values
-
-
-class _Number(str):
-    """The text of a JSON number (or of NaN, Infinity), kept apart from strings."""
-
-    __slots__ = ()
-
-
-class _Object(dict[str, Any]):
-    """A JSON object that remembers a repeated key."""
-
-    __slots__ = ("repeated",)
-
-    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
-        super().__init__(pairs)
-        self.repeated: str | None = None
-        if len(self) != len(pairs):
-            self.repeated = Counter(key for key, _ in pairs).most_common(1)[0][0]
-
-
-def _parsed(text: str) -> Any:
-    if not text or text.isspace():
-        raise InvalidNetworkError("the text is empty; give a network file", line=1)
-    _check_size(text)
-    try:
-        return json.loads(
-            text, object_pairs_hook=_Object, parse_float=_Number, parse_int=_Number, parse_constant=_Number
-        )
-    except json.JSONDecodeError as error:
-        ends = error.msg.startswith("Unterminated") or not text[error.pos : error.pos + 1000].strip()
-        reason = "the text ends too early; give the whole file" if ends else f"no valid JSON: {error.msg}; correct it"
-        where = {"line": error.lineno, "column": error.colno}
-        raise InvalidNetworkError(f"line {error.lineno}, column {error.colno}: {reason}", **where) from None
-    except RecursionError:
-        raise InvalidNetworkError("brackets are nested too deeply; a network file needs six levels") from None
-
-
-def _check_size(text: str) -> None:
-    """Refuse too much text, which takes much more memory once it is parsed; no number holds a comma or a colon."""
-    found = [
-        (len(text), MAX_BYTES, "bytes of text"),
-        (text.count(","), MAX_ENTRIES, "entries"),
-        (max(text.count(":"), text.count("{")), MAX_KEYS, "keys"),
-    ]
-    for count, limit, what in found:
-        if count > limit:
-            raise InvalidNetworkError(
-                f"about {count:,} {what} are more than the stated size of {limit:,}; give a smaller network"
-            )
-
-
-def _shown(value: Any) -> str:
-    """Give a few printable characters for any JSON value, whatever its size."""
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    if isinstance(value, str):
-        text = value[:41] if isinstance(value, _Number) else repr(value[:41])
-        return text if len(value) <= 40 and len(text) <= 60 else f"{text[:40]}... ({len(value):,} characters)"
-    return "an object" if isinstance(value, dict) else "a list"
-
-
-def _keys(value: Any, where: str, needed: Sequence[str], optional: Sequence[str] = (), **place: Any) -> dict[str, Any]:
-    """Give the value if it is an object with these keys, each once."""
-    if not isinstance(value, _Object):
-        raise InvalidNetworkError(f"{where}: expected an object, got {_shown(value)}", **place)
-    if value.repeated is not None:
-        raise InvalidNetworkError(f"{where}: the key {_shown(value.repeated)} is repeated; keep one", **place)
-    allowed = [*needed, *optional]
-    for key in value:
-        if key not in allowed:
-            names = ", ".join(allowed)
-            raise InvalidNetworkError(f"{where}: unknown key {_shown(key)}; remove it (allowed: {names})", **place)
-    for key in needed:
-        if key not in value:
-            raise InvalidNetworkError(f"{where}: the key {key!r} is missing; add it", **place)
-    return value
-
-
-def _list(value: Any, where: str, of: str, **place: Any) -> list[Any]:
-    if not isinstance(value, list):
-        raise InvalidNetworkError(f"{where}: expected a list of {of}, got {_shown(value)}", **place)
-    if not value:
-        raise InvalidNetworkError(f"{where}: the list is empty; give at least one of its {of}", **place)
-    return value
+    Raises:
+        InvalidNetworkError: as `network_from_json`, without the name of a file.
+    """
+    return _Reader().network(value)
 
 
 def _entry(value: Any, where: str, **place: Any) -> fmpq:
     """Read one number; the slow way, which knows the place."""
     if not isinstance(value, str):
-        raise InvalidNetworkError(f"{where}: expected a number, got {_shown(value)}; {_WRITE_A_NUMBER}", **place)
+        raise InvalidNetworkError(f"{where}: expected a number, got {shown(value)}; {_WRITE_A_NUMBER}", **place)
     if len(value) > 2 * MAX_DIGITS + 8:
         raise InvalidNetworkError(
-            f"{where}: the number {_shown(value)} is beyond the stated size of {MAX_DIGITS} digits; shorten it", **place
+            f"{where}: the number {shown(value)} is beyond the stated size of {MAX_DIGITS} digits; shorten it", **place
         )
     try:
         return parse_rational(value)
     except InvalidNetworkError as error:
         reason = error.message
     if _EXPRESSION.fullmatch(value):
-        reason = f"symbolic parameters are not supported yet, got {_shown(value)}"
+        reason = f"symbolic parameters are not supported yet, got {shown(value)}"
     raise InvalidNetworkError(f"{where}: {reason}; {_WRITE_A_NUMBER}", value=value[:50], **place)
 
 
@@ -262,36 +168,36 @@ class _Reader:
         self.bits = 0
 
     def network(self, value: Any) -> Network:
-        if isinstance(value, _Object) and value.get("format") == FORMAT and value.repeated is None:
-            version = value.get("version", _Number(VERSION))
-            if not isinstance(version, _Number) or version != str(VERSION):
+        if isinstance(value, Object) and value.get("format") == FORMAT and value.repeated is None:
+            version = value.get("version", Number(VERSION))
+            if not isinstance(version, Number) or version != str(VERSION):
                 raise InvalidNetworkError(
-                    f"the version is {_shown(version)}; this program reads version {VERSION}, a number"
+                    f"the version is {shown(version)}; this program reads version {VERSION}, a number"
                 )
-        top = _keys(value, "the network", ["format", "version", "layers"], ["domain", "symbols"])
+        top = keys_of(value, "the network", ["format", "version", "layers"], ["domain", "symbols"])
         if top["format"] != FORMAT:
-            raise InvalidNetworkError(f'the format is {_shown(top["format"])}; expected "{FORMAT}"')
+            raise InvalidNetworkError(f'the format is {shown(top["format"])}; expected "{FORMAT}"')
         symbols = top.get("symbols", {})
         if not isinstance(symbols, dict):
-            raise InvalidNetworkError(f"symbols: expected an object, got {_shown(symbols)}; leave the key out")
+            raise InvalidNetworkError(f"symbols: expected an object, got {shown(symbols)}; leave the key out")
         if symbols:
             raise InvalidNetworkError(
-                f"symbols: symbolic parameters are not supported yet, got the symbol {_shown(next(iter(symbols)))}; "
+                f"symbols: symbolic parameters are not supported yet, got the symbol {shown(next(iter(symbols)))}; "
                 "put numbers in their place and leave the key out"
             )
         layers: list[Layer] = []
-        for number, layer in enumerate(_list(top["layers"], "layers", "layers"), 1):
+        for number, layer in enumerate(list_of(top["layers"], "layers", "layers"), 1):
             layers.append(self.layer(layer, number, layers[-1].outputs if layers else None))
         return Network(layers, self.domain(top.get("domain", "space"), layers[0].inputs))
 
     def layer(self, value: Any, number: int, inputs: int | None) -> Layer:
-        parts = _keys(value, f"layer {number}", ["weight", "bias"], layer=number)
-        rows = _list(parts["weight"], f"layer {number}, weight", "rows", layer=number)
-        bias = _list(parts["bias"], f"layer {number}, bias", "numbers", layer=number)
+        parts = keys_of(value, f"layer {number}", ["weight", "bias"], layer=number)
+        rows = list_of(parts["weight"], f"layer {number}, weight", "rows", layer=number)
+        bias = list_of(parts["bias"], f"layer {number}, bias", "numbers", layer=number)
         numerators, denominators, width = [], [], inputs
         for i, row in enumerate(rows):
             where = f"layer {number}, weight row {i + 1}"
-            entries = _list(row, where, "numbers", layer=number, row=i)
+            entries = list_of(row, where, "numbers", layer=number, row=i)
             width = len(entries) if width is None else width
             if len(entries) != width:
                 count = f"{len(entries)} entries, expected {width}"
@@ -332,9 +238,9 @@ class _Reader:
             return Orthant(inputs)
         if not isinstance(value, dict):
             raise InvalidNetworkError(
-                f'domain: expected "space", "orthant" or {{"box": [[low, high], ...]}}, got {_shown(value)}'
+                f'domain: expected "space", "orthant" or {{"box": [[low, high], ...]}}, got {shown(value)}'
             )
-        pairs = _list(_keys(value, "domain", ["box"])["box"], "domain, box", "pairs [low, high]")
+        pairs = list_of(keys_of(value, "domain", ["box"])["box"], "domain, box", "pairs [low, high]")
         if len(pairs) != inputs:
             raise InvalidNetworkError(
                 f"domain, box: {len(pairs)} pairs, the network has {inputs} inputs; give one pair [low, high] per input"
@@ -342,7 +248,7 @@ class _Reader:
         corners = []
         for j, pair in enumerate(pairs):
             where = f"domain, box, pair {j + 1}"
-            if len(_list(pair, where, "two ends", column=j)) != 2:
+            if len(list_of(pair, where, "two ends", column=j)) != 2:
                 raise InvalidNetworkError(f"{where}: expected [low, high], got {len(pair)} entries", column=j)
             low, high = (_entry(end, where, column=j) for end in pair)
             if low >= high:

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
-from semialg_fibers.errors import NotGenericError, UnsupportedError
+from semialg_fibers.errors import BudgetExceededError, NotGenericError, UnsupportedError
 from semialg_fibers.fibers import line
 from semialg_fibers.fibers.block import block_of
 from semialg_fibers.fibers.component import Family, FiberComponent, LazySequence
@@ -95,12 +96,14 @@ class Fiber:
     @property
     def complete(self) -> bool | None:
         """True when genericity was verified, None when some condition was not decided; complete for generic members."""
-        return True if self.genericity.is_generic else None
+        return True if self.genericity.is_generic and not self.assumptions else None
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """The hypotheses that were not decided, on which completeness then rests."""
-        return self.genericity.undecided
+        """What was not decided, on which completeness then rests: hypotheses, or that no further S is feasible."""
+        blocks = [family.block.problem for family in self.families if isinstance(family, OrientationFamily)]
+        open_sides = () if all(problem.is_countable for problem in blocks) else ("further choices of sides",)
+        return self.genericity.undecided + open_sides
 
     def locate(self, net: Network) -> FiberComponent | None:
         """Give a component that contains the network under some labelling, or None."""
@@ -116,7 +119,7 @@ class Fiber:
         Only the first 64 components are drawn from, so that a fiber of any size can be sampled.
         """
         rng = random.Random(seed)
-        first = [component for component, _ in zip(self._all(), range(64), strict=False)]
+        first = first_components(self, 64)
         net = rng.choice(first).draw(rng)
         for layer in range(1, len(net.layers)):
             order = list(range(net.layers[layer - 1].outputs))
@@ -127,6 +130,17 @@ class Fiber:
     def __repr__(self) -> str:
         """Name the network and the completeness."""
         return f"<fiber of {self.network}, complete={self.complete}>"
+
+
+def first_components(found: Fiber, most: int) -> list[FiberComponent]:
+    """Give the first components, at most so many; fewer where the search for more exceeds its budget."""
+    listed: list[FiberComponent] = []
+    with suppress(BudgetExceededError):
+        for component in found.components:
+            listed.append(component)
+            if len(listed) == most:
+                break
+    return listed
 
 
 def fiber(net: Network) -> Fiber:

@@ -5,7 +5,7 @@ Main definitions
     Genericity     the report; `is_generic` is True, False or None
 
 Main results
-    genericity     G1 to G5 for the bottleneck; G2, G3, G5 for one hidden layer
+    genericity     G1 to G5 for the bottleneck; G2, G3, G5 for one hidden layer; cell by cell elsewhere
 
 References: theory §2.3, §3.5, §5.
 """
@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from flint import fmpq
 
 from semialg_fibers.errors import BudgetExceededError, UnsupportedError
-from semialg_fibers.fibers import masks
+from semialg_fibers.fibers import masks, transversality
 from semialg_fibers.geometry.domain import Space
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.scalar import Vector
@@ -79,13 +79,15 @@ def is_bottleneck(net: Network) -> bool:
     return len(net.layers) == 3 and isinstance(net.domain, Space) and net.layers[0].outputs <= net.layers[0].inputs
 
 
-def genericity(net: Network) -> Genericity:
+def genericity(net: Network, budget: int = 5_000) -> Genericity:
     """Decide each hypothesis of the theorem for a three-layer bottleneck network or one hidden layer.
+
+    For other networks the two conditions that take their place, by activation cells, at most `budget` of them.
 
     Implements: theory §5.
 
     Raises:
-        UnsupportedError: for other networks, whose hypotheses are not decided yet.
+        UnsupportedError: for a network with one affine layer, of which nothing is asked.
 
     >>> net = Network([([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [1, -2]], [-1, -1]), ([[1, -1]], [0])])
     >>> genericity(net).violated
@@ -95,7 +97,10 @@ def genericity(net: Network) -> Genericity:
         return Genericity(tuple(_one_hidden_layer(net)))
     if is_bottleneck(net):
         return Genericity(tuple(_bottleneck(net)))
-    raise UnsupportedError(why_unsupported(net))
+    if len(net.layers) == 1:
+        raise UnsupportedError(why_unsupported(net))
+    found = transversality.findings(net, budget)
+    return Genericity(tuple(Condition(name, verdict, words, where) for name, (verdict, words, where) in found))
 
 
 def why_unsupported(net: Network) -> str:

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from math import lcm
 
 from semialg_fibers.errors import BudgetExceededError
 from semialg_fibers.geometry.cone import Pointed, decide_pointed, strictly_feasible
@@ -75,12 +76,37 @@ class OrientationProblem:
                     constant[a] += weight * form[-1]
         return Matrix(rows, columns=self.p), tuple(constant)
 
+    @cached_property
+    def _integer_parts(self) -> tuple[list[list[int]], list[list[list[int]]]]:
+        """The rows of M and of each C_l B_l, all times one positive number for each output."""
+        products = [
+            [[weight * value for value in form[:-1]] for weight in column]
+            for form, column in zip(self.forms, self.outgoing, strict=True)
+        ]
+        base = self.linear.rows()
+        common = [
+            lcm(*(int(value.q) for row in (base[a], *(product[a] for product in products)) for value in row))
+            for a in range(self.m)
+        ]
+        return [[int(value * common[a]) for value in row] for a, row in enumerate(base)], [
+            [[int(value * common[a]) for value in row] for a, row in enumerate(product)] for product in products
+        ]
+
+    def scaled_linear(self, sides: Sides) -> Matrix:
+        """Give M_S with each row times a positive number: what rank and pointedness depend on."""
+        base, products = self._integer_parts
+        rows = [
+            [sum(column) for column in zip(row, *(products[side][a] for side in sides), strict=True)]
+            for a, row in enumerate(base)
+        ]
+        return Matrix.from_integers(rows, columns=self.p)
+
     def least_linear(self, sides: Sides) -> int | None:
         """Give the least number of linear neurons that realize M_S; None when no number does.
 
         Implements: theory §2.4 (orthant), §2.7 (R^p, box).
         """
-        linear = self.remainder(sides)[0]
+        linear = self.scaled_linear(sides)
         if isinstance(self.domain, Space):
             return 0 if linear.is_zero() else None
         rank = linear.rank()
@@ -97,7 +123,7 @@ class OrientationProblem:
 
         Implements: theory §2.3.
         """
-        linear = self.remainder(sides)[0]
+        linear = self.scaled_linear(sides)
         if isinstance(self.domain, Space):
             return linear.is_zero()
         rank = linear.rank()
@@ -177,21 +203,33 @@ class OrientationProblem:
         target = tuple(-self.linear[a, i] for a, i in cells)
         yield from zero_one_solutions(Matrix.from_columns(products, len(cells)), target)
 
+    @property
+    def is_countable(self) -> bool:
+        """Whether all feasible S are known to be found: a closed form, a proof that prunes, or few enough sets."""
+        if self.all_feasible or self._must_vanish:
+            return True
+        return self.rank_is_monotone or 2**self.k <= BUDGET
+
     def _by_levels(self, budget: int) -> Iterator[Sides]:
         level: list[Sides] = [()]
-        tested = 0
+        tested = found = 0
         while level:
             following: list[Sides] = []
             for sides in level:
                 tested += 1
                 if tested > budget:
+                    low, high = found, found + 2**self.k - (tested - 1)
                     raise BudgetExceededError(
-                        f"more than {budget} choices of sides would have to be tested (2^{self.k} in all)"
+                        f"after {budget} of 2^{self.k} choices of sides {found} are feasible; the number of components "
+                        f"lies between {low} and {high}",
+                        low=low,
+                        high=high,
                     )
                 if self.is_feasible(sides):
+                    found += 1
                     yield sides
                 # Supersets of a set whose rank is too large have no smaller rank, where that is proved.
-                if not self.rank_is_monotone or self.remainder(sides)[0].rank() <= self.spare:
+                if not self.rank_is_monotone or self.scaled_linear(sides).rank() <= self.spare:
                     last = sides[-1] if sides else -1
                     following += [(*sides, side) for side in range(last + 1, self.k)]
             level = following
@@ -218,7 +256,7 @@ class OrientationProblem:
         m, p, dead = self.m, self.p, self.spare - q
         if isinstance(self.domain, Space):
             return self.k + self.spare * (1 + m)
-        linear = self.remainder(sides)[0]
+        linear = self.scaled_linear(sides)
         rho = linear.rank()
         simplicial = self._is_simplicial(linear, rho)
         choices = [s for s in range(rho, min(m, q) + 1) if s < q or simplicial]
@@ -230,7 +268,7 @@ class OrientationProblem:
 
         Implements: theory §2.5, §2.7.
         """
-        linear = self.remainder(sides)[0]
+        linear = self.scaled_linear(sides)
         rho = linear.rank()
         return self._closed_form(rho, isinstance(self.domain, Space) or self._is_simplicial(linear, rho))
 
@@ -293,10 +331,15 @@ class OrientationProblem:
 
 
 def _can_move_inwards(incoming: Matrix, outgoing: Matrix) -> bool:
-    """Say whether C δB + δC B = 0 has a solution that raises every zero entry of B."""
+    """Say whether C δB + δC B = 0 has a solution that raises every zero entry of B, but those that must stay zero.
+
+    Where C has full column rank, a zero column of B stays zero with that column of M.
+    """
     q, p = incoming.shape
     m = outgoing.shape[0]
-    zeros = [(j, i) for j in range(q) for i in range(p) if not incoming[j, i]]
+    injective = outgoing.rank() == q
+    columns = [i for i in range(p) if any(incoming.column(i)) or not injective]
+    zeros = [(j, i) for j in range(q) for i in columns if not incoming[j, i]]
     if not zeros:
         return True
     rows = []

@@ -206,8 +206,7 @@ def _simplicial(basis: Matrix, coordinates: Matrix, functional: Vector) -> tuple
     for column in coordinates.columns():
         if any(column):
             t = max([t, *(-value / dot(z, column) for value in column)])
-    if 1 + t * sum(z, ZERO) == 0:  # the matrix I + t·1zᵀ would be singular
-        t += 1
+    # det(I + t·1zᵀ) = 1 + t·Σz > 0: K has the unit vectors e_i among its columns, so that every z_i = z·e_i > 0.
     enlarge = Matrix([[fmpq(int(i == j)) + t * z[j] for j in range(size)] for i in range(size)], columns=size)
     return basis @ enlarge.inverse(), enlarge @ coordinates
 

@@ -225,6 +225,8 @@ class Matrix:
     @cached_property
     def T(self) -> Matrix:
         """The transpose."""
+        if all(below == 1 for below in self._denominators) and self._numerators:
+            return Matrix.from_integers(zip(*self._numerators, strict=True), columns=self.shape[0])
         return Matrix(self.columns(), columns=self.shape[0])
 
     def select(self, rows: Iterable[int] | None = None, columns: Iterable[int] | None = None) -> Matrix:

@@ -52,19 +52,21 @@ def oriented(form: Form) -> tuple[tuple[int, ...], fmpq]:
 
 
 def arrangement(net: Network) -> Arrangement:
-    """Give the canonical data of a network with one hidden layer on its domain.
+    """Give the canonical data of a network with at most one hidden layer on its domain.
 
     Implements: theory §2.2.
 
     Raises:
-        UnsupportedError: for another number of layers.
+        UnsupportedError: for more layers.
 
     >>> net = Network([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])
     >>> arrangement(net).hyperplanes, arrangement(net).linear
     ((((1, 0), (2,)),), Matrix([['-1']]))
     """
-    if len(net.layers) != 2:
+    if len(net.layers) > 2:
         raise UnsupportedError(f"an arrangement belongs to one hidden layer, this network has {len(net.layers) - 1}")
+    if len(net.layers) == 1:
+        return Arrangement((), net.layers[0].matrix, net.layers[0].offset)
     inner, outer = net.layers
     jumps: dict[tuple[int, ...], list[fmpq]] = {}
     linear = [[ZERO] * inner.inputs for _ in range(outer.outputs)]

@@ -22,7 +22,7 @@ from flint import fmpq
 from semialg_fibers.errors import InexactInputError, InvalidNetworkError
 from semialg_fibers.geometry.domain import Domain, Orthant, Space
 from semialg_fibers.geometry.linear import Matrix
-from semialg_fibers.geometry.scalar import ZERO, Vector, sympy_rational, vector
+from semialg_fibers.geometry.scalar import ZERO, Vector, exact, sympy_rational, vector
 
 if TYPE_CHECKING:
     import sympy
@@ -52,11 +52,12 @@ class Layer:
         matrix = weight if isinstance(weight, Matrix) else Matrix(weight)
         if not hasattr(bias, "__iter__") or isinstance(bias, str | bytes | dict):
             raise InvalidNetworkError(f"a bias is a list of numbers, got {type(bias).__name__}")
-        entries = tuple(bias)
-        try:
-            offset = vector(entries)
-        except (InvalidNetworkError, InexactInputError) as error:
-            raise type(error)(f"bias: {error.message}", **error.place) from None
+        offset: Vector = ()
+        for i, value in enumerate(bias):
+            try:
+                offset += (exact(value),)
+            except (InvalidNetworkError, InexactInputError) as error:
+                raise type(error)(f"bias: {error.message}", **{**error.place, "row": i}) from None
         if 0 in matrix.shape:
             raise InvalidNetworkError(f"a layer needs at least one input and one output, got shape {matrix.shape}")
         if len(offset) != matrix.shape[0]:

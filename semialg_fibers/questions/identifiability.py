@@ -20,7 +20,7 @@ from semialg_fibers.fibers.block import block_of
 from semialg_fibers.fibers.bottleneck import fiber
 from semialg_fibers.fibers.hiding import hiding, lowest_translation
 from semialg_fibers.fibers.orientation import OrientationProblem
-from semialg_fibers.geometry.domain import Orthant
+from semialg_fibers.geometry.domain import Orthant, Space
 from semialg_fibers.geometry.scalar import primitive
 from semialg_fibers.networks.arrangement import oriented
 from semialg_fibers.networks.layer import Network
@@ -31,7 +31,9 @@ _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", 
 
 def ordinal(layer: int) -> str:
     """Give "first", "second", ... for a layer counted from 1."""
-    return _ORDINALS[layer - 1] if layer <= len(_ORDINALS) else f"{layer}th"
+    if layer <= len(_ORDINALS):
+        return _ORDINALS[layer - 1]
+    return f"{layer}{'th' if layer // 10 % 10 == 1 else {1: 'st', 2: 'nd', 3: 'rd'}.get(layer % 10, 'th')}"
 
 
 @dataclass(frozen=True)
@@ -72,8 +74,9 @@ layer can be flipped to its other side
         return Identifiability(False, reasons)
     try:
         found = fiber(net)
+        count = found.component_count  # refuses where it is open whether other sides are feasible
         if len(net.layers) == 3 and net.widths[1] == 1:
-            reasons = tuple(_one_variable(found.component_count))
+            reasons = tuple(_one_variable(count))
             if reasons:
                 return Identifiability(False, reasons)
     except (UnsupportedError, NotGenericError, BudgetExceededError) as error:
@@ -167,7 +170,8 @@ def _other_sides(net: Network) -> Iterator[Reason]:
         many = len(labels) > 1
         names = f"neuron{'s' if many else ''} {', '.join(str(j + 1) for j in labels)}"
         together = "be flipped together" if many else "be flipped"
-        how = "their affine parts cancel" if problem.spare == 0 else "the spare neurons realize the affine part"
+        alone = problem.spare == 0 or isinstance(problem.domain, Space)  # on R^p spare neurons are constants
+        how = "their affine parts cancel" if alone else "the spare neurons realize the affine part"
         yield Reason("orientation", layer, labels, f"{names} of the {ordinal(layer)} layer can {together}: {how}")
 
 

@@ -19,8 +19,9 @@ from semialg_fibers.errors import BudgetExceededError, NotGenericError, Unsuppor
 from semialg_fibers.fibers.bottleneck import Fiber, fiber
 from semialg_fibers.fibers.genericity import Condition, genericity
 from semialg_fibers.fibers.hiding import hidden_hyperplanes, hiding
+from semialg_fibers.geometry.domain import Space
 from semialg_fibers.networks.layer import Network
-from semialg_fibers.networks.neuron_kind import default_layer, neuron_types
+from semialg_fibers.networks.neuron_kind import NONLINEAR, default_layer, neuron_types
 from semialg_fibers.questions.dimension import functional_dimension
 from semialg_fibers.questions.identifiability import Identifiability, identifiability
 
@@ -74,9 +75,9 @@ class Summary:
             "parameters": net.parameter_count,
             "generic": self.generic,
             "violated": list(self.violated),
-            "second_layer": None if self.types is None else list(self.types),
+            "second_layer": [] if len(net.layers) < 2 else None if self.types is None else list(self.types),
             "hidden": None if self.hidden is None else list(self.hidden),
-            "flippable": None if self.flippable is None else list(self.flippable),
+            "flippable": list(self.flippable or ()),
             "identifiable": self.identifiability.is_identifiable,
             "reasons": [reason.sentence for reason in self.identifiability.reasons],
             "dimension": self.dimension,
@@ -114,10 +115,10 @@ def summary(net: Network, budget: int = CELL_BUDGET) -> Summary:
         told.refusal = error.message
     if found is not None:
         _tell_fiber(told, found)
-    if told.local_dimension is None and len(net.layers) > 1:
-        rank = told.attempt("functional_dimension", lambda: functional_dimension(net, budget))
-        if rank is not None:
-            told.functional, told.upper_bound = rank, net.parameter_count - rank
+    if told.functional is None and len(net.layers) > 1:
+        told.functional = told.attempt("functional_dimension", lambda: functional_dimension(net, budget))
+        if told.functional is not None and told.local_dimension is None:
+            told.upper_bound = net.parameter_count - told.functional
     return told
 
 
@@ -127,5 +128,11 @@ def _tell_fiber(told: Summary, found: Fiber) -> None:
     told.local_dimension = found.local_dimension
     if told.local_dimension is None:
         told.open["local_dimension"] = "the closed form is not valid at this member; see the upper bound"
-    elif found.complete:
+    elif found.complete and not _has_constant_units(told):
         told.functional = told.network.parameter_count - told.local_dimension
+
+
+def _has_constant_units(told: Summary) -> bool:
+    """Say whether units are constant on R^p: there the kernel of the Jacobian is larger than the fiber (theory §9)."""
+    net = told.network
+    return len(net.layers) == 2 and isinstance(net.domain, Space) and set(told.types or ()) != {NONLINEAR}

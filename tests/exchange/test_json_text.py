@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from semialg_fibers.errors import InvalidNetworkError, SemialgError, UnsupportedError
-from semialg_fibers.exchange import json_text
+from semialg_fibers.exchange import json_text, json_values
 from semialg_fibers.exchange.json_text import network_from_json, network_to_json
 from semialg_fibers.geometry.domain import Box, Domain, Orthant, Space
 from semialg_fibers.geometry.linear import Matrix
@@ -310,13 +310,13 @@ def test_matrices_beyond_the_stated_memory_are_refused(monkeypatch):
 
 
 def test_more_entries_keys_or_characters_than_stated_are_refused(monkeypatch):
-    monkeypatch.setattr(json_text, "MAX_ENTRIES", 5)
+    monkeypatch.setattr(json_values, "MAX_ENTRIES", 5)
     assert "entries" in str(refused(text_of("[[1, 2, 3, 4, 5, 6]]")))
     with pytest.raises(InvalidNetworkError, match="entries"):
         network_to_json(Network([Layer([range(9)], [0])]))
-    monkeypatch.setattr(json_text, "MAX_KEYS", 3)
+    monkeypatch.setattr(json_values, "MAX_KEYS", 3)
     assert "keys" in str(refused(text_of()))
-    monkeypatch.setattr(json_text, "MAX_BYTES", 50)
+    monkeypatch.setattr(json_values, "MAX_BYTES", 50)
     assert "bytes" in str(refused(text_of()))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import sympy
 from flint import fmpq, fmpz
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from semialg_fibers.errors import InexactInputError, InvalidNetworkError
@@ -77,8 +77,9 @@ def test_accepted(value, numerator, denominator):
 
 
 NO_TEXT = [
-    "", " ", "+", "-", ".", "e5", ".e5", "-.", "1e", "1e+", "1/", "/2", "1//2", "1/2/3", "1/-2", "1/+2", "1.5/2", "1/2.5", "1/2e1",
-    " 1", "1 ", "1\n", "1 000", "1_000", "1,5", "0x10", "1j", "--1", "+-1", "nan", "inf", "-Infinity", "pi", "2*3", "1/(2)",
+    "", " ", "+", "-", ".", "e5", ".e5", "-.", "1e", "1e+", "1/", "/2", "1//2", "1/2/3", "1/-2", "1/+2", "1.5/2",
+    "1/2.5", "1/2e1", " 1", "1 ", "1\n", "1 000", "1_000", "1,5", "0x10", "1j", "--1", "+-1", "nan", "inf", "-Infinity",
+    "pi", "2*3", "1/(2)",
     "−1",  # U+2212, the minus of a text processor
     "٣",  # ARABIC-INDIC DIGIT THREE, which int() takes
     "１",  # FULLWIDTH DIGIT ONE
@@ -163,8 +164,10 @@ def test_a_sympy_float_is_refused():
 
 @pytest.mark.parametrize(
     "value",
-    [nan, inf, -inf, np.float64(nan), np.float32(inf), np.array(nan), np.longdouble(-inf)]
-    + [Decimal("NaN"), Decimal("sNaN"), Decimal("-Infinity"), sympy.nan, sympy.oo, -sympy.oo],
+    [
+        *(nan, inf, -inf, np.float64(nan), np.float32(inf), np.array(nan), np.longdouble(-inf)),
+        *(Decimal("NaN"), Decimal("sNaN"), Decimal("-Infinity"), sympy.nan, sympy.oo, -sympy.oo),
+    ],
     ids=repr,
 )
 def test_nan_and_infinity_are_refused_without_advice_that_would_be_refused_too(value):
@@ -181,8 +184,11 @@ def test_a_truth_value_is_no_number(value):
 
 @pytest.mark.parametrize(
     "value",
-    [None, 1j, 1 + 0j, b"1", [1], (1,), {"value": 1}, object, np.True_, np.array([1]), np.complex64(1)]
-    + [np.timedelta64(3), np.array("1"), [10**5000]],  # the last has no repr
+    [
+        *(None, 1j, 1 + 0j, b"1", [1], (1,), {"value": 1}, object),
+        *(np.True_, np.array([1]), np.complex64(1), np.timedelta64(3), np.array("1")),
+        [10**5000],  # it has no repr
+    ],
     ids=lambda value: type(value).__name__,
 )
 def test_other_things_are_no_numbers(value):
@@ -199,6 +205,7 @@ def test_an_expression_is_shown(value):
 NUMBERS = st.fractions()
 
 
+@settings(deadline=None)
 @given(NUMBERS)
 def test_every_way_to_write_a_rational_gives_the_same_scalar(value):
     expected = fmpq(value.numerator, value.denominator)
@@ -208,17 +215,19 @@ def test_every_way_to_write_a_rational_gives_the_same_scalar(value):
     assert exact(expected) is expected
 
 
+@settings(deadline=None)
 @given(st.decimals(allow_nan=False, allow_infinity=False))
 @example(Decimal("1E-7"))  # str changes to an exponent
 def test_a_decimal_is_its_text(value):
     assert fraction(exact(value)) == fraction(parse_rational(str(value))) == Fraction(value)
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="0123456789+-./eE", max_size=7))
 @example("1/00")
 @example("00.e-00")
 def test_the_grammar_of_text_is_that_of_fraction(text):
-    """On this alphabet `Fraction` reads the same language, except that it also wants no "1/00"."""
+    """On this alphabet, which has no blank and no underscore, `Fraction` reads the same language."""
     try:
         expected = Fraction(text)
     except (ValueError, ZeroDivisionError):
@@ -232,6 +241,7 @@ def test_the_grammar_of_text_is_that_of_fraction(text):
     assert found == expected
 
 
+@settings(deadline=None)
 @given(st.floats(allow_nan=False, allow_infinity=False))
 @example(5e-324)
 @example(-0.0)
@@ -254,6 +264,7 @@ def test_importers_refuse_what_is_no_float(value):
 VECTORS = st.lists(NUMBERS, max_size=5)
 
 
+@settings(deadline=None)
 @given(VECTORS, st.data())
 def test_products(a, data):
     b = data.draw(st.lists(NUMBERS, min_size=len(a), max_size=len(a)))
@@ -263,12 +274,13 @@ def test_products(a, data):
 
 
 def test_products_of_different_lengths_are_refused():
-    with pytest.raises(ValueError, match="longer"):
+    with pytest.raises(ValueError, match="argument 2 is shorter"):
         dot(vector([1, 2]), vector([1]))
-    with pytest.raises(ValueError, match="shorter"):
+    with pytest.raises(ValueError, match="argument 2 is longer"):
         affine_value(vector([1, 2]), vector([1, 2]))
 
 
+@settings(deadline=None)
 @given(VECTORS)
 @example([])  # the gcd of nothing is 0
 @example([Fraction(0), Fraction(0)])
@@ -286,8 +298,8 @@ def test_a_primitive_vector_is_the_shortest_integer_one_on_the_ray(values):
 
 
 def test_vectors_are_read_entry_by_entry():
-    assert vector(sympy.Matrix([1, "1/2"])) == vector(np.array([2, 1]))[::-1][:1] + (fmpq(1, 2),)
-    assert vector(value for value in (1, 2)) == (fmpq(1), fmpq(2))
+    assert vector(sympy.Matrix([1, "1/2"])) == vector(["1", Decimal("0.5")]) == (fmpq(1), fmpq(1, 2))
+    assert vector(np.array([2, 1])) == vector(value for value in (2, 1)) == (fmpq(2), fmpq(1))
 
 
 def test_long_values_are_cut_in_messages():

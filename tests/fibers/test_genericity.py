@@ -1,0 +1,280 @@
+"""Each hypothesis of theory §5 violated, its witness verified here from the definition, and brute force over masks."""
+
+import random
+from fractions import Fraction
+from itertools import combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import columns_of, is_strictly_feasible, kinds, layer_rows, linear_product, rank, subsets
+
+from semialg_fibers.errors import NotGenericError, UnsupportedError
+from semialg_fibers.fibers.bottleneck import fiber
+from semialg_fibers.fibers.genericity import genericity
+from semialg_fibers.geometry.domain import Box, Orthant, Space
+from semialg_fibers.networks.layer import Network
+from semialg_fibers.verify.oracle import same_on_cells
+
+IDENTITY = ([[1, 0], [0, 1]], [0, 0])
+
+
+def verdicts(net):
+    return {condition.name: condition.verdict for condition in genericity(net).conditions}
+
+
+def witness(net, name):
+    (found,) = [condition for condition in genericity(net).conditions if condition.name == name]
+    assert found.verdict is False
+    assert str(found) == f"({name}) violated: {found.reason}"
+    return found.witness
+
+
+def is_cancelling(net, k, rows):
+    weights, outgoing = layer_rows(net.layers[1]), columns_of(net.layers[2])
+    return not any(sum(outgoing[j][a] * weights[j][k] for j in rows) for a in range(net.widths[-1]))
+
+
+def realizable(net, k):
+    """The nonempty sets of rows that are the positive ones at a point of h_k = 0, h > 0 elsewhere, with no zero."""
+    faces = [[*row[:k], *row[k + 1 :]] for row in layer_rows(net.layers[1])]
+    size = net.widths[1] - 1
+    axes = [[Fraction(int(i == j)) for j in range(size)] + [Fraction(0)] for i in range(size)]
+    for rows in subsets(len(faces))[1:]:
+        forms = [face if j in rows else [-value for value in face] for j, face in enumerate(faces)]
+        if is_strictly_feasible([*forms, *axes], size):
+            yield rows
+
+
+def masked_sums_hold(net):
+    return not any(is_cancelling(net, k, rows) for k in range(net.widths[1]) for rows in realizable(net, k))
+
+
+# one network for each violated condition
+
+
+def test_g1_rank_of_the_first_layer():
+    net = Network([([[1, 2], [2, 4]], [0, 1]), ([[1, -2]], [1]), ([[1]], [0])])
+    assert witness(net, "G1") == ("rank", rank(layer_rows(net.layers[0])) - 1, 2)  # the rows of [A1 | b1] have rank 2
+    assert genericity(net).is_generic is False
+    assert genericity(net).violated == ("G1",)
+    assert genericity(net).undecided == ("G4",)  # not asked, and so never called true
+
+
+@pytest.mark.parametrize(
+    ("rows", "weights", "expected"),
+    [
+        pytest.param([[1, -2, 1], [1, 0, -3]], [[1, 1]], ("zero", 1, 1), id="weight"),
+        pytest.param([[1, -2, 0], [1, 1, -3]], [[1, 1]], ("zero", 0, 2), id="bias"),
+        pytest.param([[1, -2, 1], [1, 1, -3]], [[1, 0], [2, 0]], ("zero column", 1), id="column of A3"),
+    ],
+)
+def test_g2_zeros(rows, weights, expected):
+    net = Network([IDENTITY, ([row[:-1] for row in rows], [row[-1] for row in rows]), (weights, [0] * len(weights))])
+    assert witness(net, "G2") == expected
+    if expected[0] == "zero":
+        assert rows[expected[1]][expected[2]] == 0
+    else:
+        assert all(row[expected[1]] == 0 for row in weights)
+
+
+def test_g3_equal_ratios_in_a_column():
+    """In column 2, −3/1 and 6/−2 are both −3; in column 1 the equal ratios 1 have the wrong sign and do no harm."""
+    net = Network([IDENTITY, ([[-3, 1], [6, -2]], [-3, 6]), ([[1, 1]], [0])])
+    name, k, _, i, j = witness(net, "G3")
+    rows = layer_rows(net.layers[1])
+    assert (name, k) == ("column", 1)
+    assert rows[i][k] * rows[i][-1] < 0
+    assert rows[j][k] * rows[j][-1] < 0
+    assert rows[i][-1] / rows[i][k] == rows[j][-1] / rows[j][k]
+
+
+def test_g4_masked_products():
+    """On H_1 (h1 = 0) rows 1 and 2 are both active at h2 = 1, and 3·2 − 2·3 = 0."""
+    net = Network([IDENTITY, ([[2, 1], [3, 2]], [1, 1]), ([[3, -2]], [0])])
+    name, k, _, rows, _, point = witness(net, "G4")
+    assert name == "column"
+    assert is_cancelling(net, k, rows)
+    values = net.layers[1].apply(point)
+    assert point[k] == 0
+    assert all(value > 0 for i, value in enumerate(point) if i != k)
+    assert tuple(j for j, value in enumerate(values) if value > 0) == rows
+    assert all(values)
+
+
+def test_g5_rank_of_the_linear_rows():
+    """Two linear rows with C1 B1 + C2 B2 = (1,1;1,1): rank 1, expected 2."""
+    net = Network([IDENTITY, ([[1, 1], [1, 1]], [1, 2]), ([[1, 2], [1, 3]], [0, 0])])
+    assert rank(linear_product(net)) == 1
+    assert witness(net, "G5") == ("rank", 1, 2)
+    assert genericity(net).violated == ("G5",)
+
+
+def test_several_violations_are_all_named():
+    net = Network([([[1, 1], [2, 2]], [0, 0]), ([[1, -1], [2, -2]], [-1, -2]), ([[0, 1]], [0])])
+    assert genericity(net).violated == ("G1", "G2", "G3")
+    with pytest.raises(NotGenericError, match=r"\(G1\).*\(G2\).*\(G3\)"):
+        fiber(net)
+
+
+# the theory's examples
+
+
+def test_three_equal_networks_with_three_first_layers():
+    """Theory §5: relu(min(a, b)), a = x1 − x2 − 1, b = x2, which violates G3 as the first network.
+
+    As relu(a − relu(a − b)) and as relu(b − relu(b − a)) it is generic, with a hidden hyperplane (the added 2 is a
+    translation) and a dead row; these two are flips of each other, and the first lies in no component.
+    """
+    first = Network([IDENTITY, ([[1, -1], [1, -2]], [-1, -1]), ([[1, -1]], [0])])
+    second = Network([([[1, -1], [1, -2]], [1, -1]), ([[1, -1], [-1, -1]], [-2, -1]), ([[1, 5]], [0])])
+    third = Network([([[0, 1], [-1, 2]], [2, 1]), ([[1, -1], [-1, -1]], [-2, -1]), ([[1, 7]], [0])])
+    assert same_on_cells(first, second) is None
+    assert same_on_cells(first, third) is None
+    assert genericity(first).violated == ("G3",)
+    assert genericity(second).is_generic is True
+    assert genericity(third).is_generic is True
+    for one, other in ((second, third), (third, second)):
+        found = fiber(one)
+        assert [component.flips for component in found.components] == [(), (1,)]
+        assert [component.contains(other) for component in found.components] == [False, True]
+        assert not found.contains(first)
+
+
+def test_a_flip_of_a_spare_neuron_is_not_generic():
+    """Theory §3.4: the members of component S of the example without a generic member violate G4."""
+    net = Network([IDENTITY, ([[1, 1], [-1, -1]], [-1, -1]), ([[1, 3]], [0])])
+    flipped = Network([IDENTITY, ([[-1, -1], [1, 1]], [1, 2]), ([[1, 1]], [-3])])
+    assert same_on_cells(net, flipped) is None
+    assert genericity(net).is_generic is True
+    assert genericity(flipped).violated == ("G4",)
+    assert fiber(net).contains(flipped)
+    assert fiber(net).component_count == 2
+    members = [fiber(net).components[1].sample(seed) for seed in range(20)]
+    assert all("G4" in genericity(member).violated for member in members)
+
+
+# brute force
+
+
+@settings(max_examples=150)
+@given(st.data())
+def test_masked_sums_by_brute_force(data):
+    """Entries ±1, ±2 make sums vanish often; every set of rows is tried, its realizability by elimination."""
+    n1, n2, m = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 4)), data.draw(st.integers(1, 2))
+    entry = st.sampled_from([-2, -1, 1, 2])
+    rows = data.draw(st.lists(st.lists(entry, min_size=n1 + 1, max_size=n1 + 1), min_size=n2, max_size=n2))
+    weights = data.draw(st.lists(st.lists(entry, min_size=n2, max_size=n2), min_size=m, max_size=m))
+    square = [[int(i == j) for j in range(n1)] for i in range(n1)]
+    net = Network([(square, [0] * n1), ([row[:-1] for row in rows], [row[-1] for row in rows]), (weights, [0] * m)])
+    found = verdicts(net)
+    assert found["G1"] is True
+    assert found["G2"] is True
+    assert found["G4"] is masked_sums_hold(net)
+    if found["G4"] is False:
+        _, k, _, mask, _, point = witness(net, "G4")
+        assert mask in set(realizable(net, k))
+        assert is_cancelling(net, k, mask)
+        values = net.layers[1].apply(point)
+        assert tuple(j for j, value in enumerate(values) if value > 0) == mask
+        assert all(values)
+        assert [value > 0 for value in point] == [i != k for i in range(n1)]
+    pairs = [
+        (k, i, j)
+        for k in range(n1)
+        for i, j in combinations(range(n2), 2)
+        if rows[i][k] * rows[i][-1] < 0 > rows[j][k] * rows[j][-1]
+        and rows[i][-1] * rows[j][k] == rows[j][-1] * rows[i][k]
+    ]
+    assert found["G3"] is (not pairs)
+    linear = [j for j, name in enumerate(kinds(net)) if name == "linear"]
+    assert found["G5"] is (n1 == 1 or rank(linear_product(net)) == min(m, n1, len(linear)))
+
+
+def test_masks_that_no_point_realizes_do_not_count():
+    """On h1 = 0 the rows are h2 − 2 and 1 − h2, never both positive, so that 1 − 1 = 0 is harmless."""
+    net = Network([IDENTITY, ([[1, 1], [1, -1]], [-2, 1]), ([[1, -1]], [0])])
+    assert is_cancelling(net, 0, (0, 1))
+    assert set(realizable(net, 0)) == {(0,), (1,)}
+    assert verdicts(net)["G4"] is True
+
+
+def test_a_search_beyond_the_budget_is_not_decided():
+    """128 rows, two outputs: a kernel of dimension 126 in each column."""
+    source = random.Random(5)
+    square = [[int(i == j) for j in range(4)] for i in range(4)]
+    rows = [[source.randint(-(10**9), 10**9) for _ in range(5)] for _ in range(128)]
+    weights = [[source.randint(-99, 99) for _ in range(128)] for _ in range(2)]
+    net = Network([(square, [0] * 4), ([row[:-1] for row in rows], [row[-1] for row in rows]), (weights, [0, 0])])
+    report = genericity(net)
+    assert report.violated == ()
+    assert report.undecided == ("G4",)
+    assert report.is_generic is None
+    assert "(G4) not decided" in str(report)
+    found = fiber(net)
+    assert found.complete is None
+    assert found.assumptions == ("G4",)
+    assert found.components[0].contains(net)
+
+
+def test_full_column_rank_decides_g4_at_any_size():
+    source = random.Random(6)
+    square = [[int(i == j) for j in range(3)] for i in range(3)]
+    weights = [[source.randint(-99, 99) or 1 for _ in range(60)] for _ in range(64)]
+    rows = [[source.randint(-9999, 9999) or 1 for _ in range(4)] for _ in range(60)]
+    net = Network([(square, [0] * 3), ([row[:-1] for row in rows], [row[-1] for row in rows]), (weights, [0] * 64)])
+    assert verdicts(net) == dict.fromkeys(["G1", "G2", "G3", "G4", "G5"], True)
+
+
+# one hidden layer
+
+
+@pytest.mark.parametrize(
+    ("domain", "rows", "weights", "expected"),
+    [
+        pytest.param(Space(2), [[1, 2, 3], [-2, -4, -6]], [[1, 1]], {"G3": ("same hyperplane", 0, 1)}, id="one plane"),
+        pytest.param(Orthant(2), [[1, -2, 3], [0, 0, 0]], [[1, 1]], {"G2": ("zero row", 1)}, id="zero row"),
+        pytest.param(Orthant(2), [[1, -2, 3], [1, -1, 0]], [[1, 0]], {"G2": ("zero column", 1)}, id="mute, nonlinear"),
+        pytest.param(Orthant(2), [[1, -2, 3], [1, 1, 0]], [[1, 0]], {"G5": ("rank", 0, 1)}, id="mute, linear"),
+        pytest.param(
+            Orthant(2), [[1, 1, 1], [2, 2, 5]], [[1, 1], [1, 2]], {"G5": ("rank", 1, 2)}, id="parallel, linear"
+        ),
+        pytest.param(Orthant(2), [[1, 1, 1], [2, 2, 5]], [[1, 1]], {}, id="linear rows have no hyperplane"),
+        pytest.param(Space(2), [[1, 1, 1], [0, 0, 5]], [[1, 0]], {}, id="on R^p nothing is asked of constants"),
+        pytest.param(Box([0], [1]), [[1, -2], [2, -4]], [[1, 1]], {}, id="planes outside the box"),
+        pytest.param(
+            Box([0], [3]), [[1, -2], [2, -4]], [[1, 1]], {"G3": ("same hyperplane", 0, 1)}, id="inside the box"
+        ),
+    ],
+)
+def test_one_hidden_layer(domain, rows, weights, expected):
+    layers = [([row[:-1] for row in rows], [row[-1] for row in rows]), (weights, [0] * len(weights))]
+    net = Network(layers, domain)
+    report = genericity(net)
+    assert [condition.name for condition in report.conditions] == ["G2", "G3", "G5"]
+    assert report.violated == tuple(expected)
+    assert {name: witness(net, name) for name in expected} == expected
+    assert report.is_generic is (not expected)
+
+
+@pytest.mark.parametrize(
+    ("net", "message"),
+    [
+        (Network([([[1]], [0])]), "one affine layer"),
+        (Network([([[1]], [0])] * 4), "this network has 4"),
+        (Network([([[1]], [0])] * 3, Orthant(1)), "domain"),
+        (Network([([[1], [2]], [0, 0]), ([[1, 1]], [0]), ([[1]], [0])]), "n1 = 2 > d = 1"),
+    ],
+)
+def test_networks_outside_the_theorem_are_refused_with_the_reason(net, message):
+    with pytest.raises(UnsupportedError, match=message):
+        fiber(net)
+
+
+def test_n1_of_one_asks_nothing_of_linear_rows():
+    """Theory §3.5: G1 (A1 ≠ 0), G2, G3 and G4 at u = 0."""
+    net = Network([([[2]], [1]), ([[1], [2]], [1, 1]), ([[1, 1]], [0])])
+    assert genericity(net).is_generic is True
+    cancelling = Network([([[2]], [1]), ([[1], [2]], [1, 1]), ([[2, -1]], [0])])
+    assert witness(cancelling, "G4")[:4] == ("column", 0, "rows", (0, 1))
+    assert list(realizable(cancelling, 0)) == [(0, 1)]  # at u = 0 the biases decide, and both are positive

@@ -1,0 +1,215 @@
+"""Choices of sides against brute force over all S, with ranks and pointedness decided by elimination (theory §2)."""
+
+from itertools import islice
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import fractions, is_pointed, nonnegative_column_rank, part_dimensions, plus_products, rank, subsets
+
+from semialg_fibers.errors import BudgetExceededError
+from semialg_fibers.fibers.orientation import OrientationProblem
+from semialg_fibers.geometry.domain import Box, Orthant, Space
+from semialg_fibers.geometry.linear import Matrix
+from semialg_fibers.geometry.scalar import vector
+
+
+def problem_of(domain, forms, outgoing, linear, spare, constant=None):
+    matrix = Matrix(linear, columns=domain.dimension)
+    return OrientationProblem(
+        domain,
+        tuple(map(vector, forms)),
+        tuple(map(vector, outgoing)),
+        matrix,
+        vector(constant or [0] * matrix.shape[0]),
+        spare,
+    )
+
+
+@st.composite
+def problems(draw, most=5):
+    """Small integers, so that remainders vanish, lose rank, and have cones that are not pointed."""
+    p, m, k = draw(st.integers(1, 3)), draw(st.integers(1, 3)), draw(st.integers(0, most))
+    domain = draw(st.sampled_from([Space(p), Orthant(p), Orthant(p), Box([0] * p, [1] * p)]))
+    small = st.integers(-2, 2)
+    forms = draw(st.lists(st.lists(small, min_size=p + 1, max_size=p + 1), min_size=k, max_size=k))
+    outgoing = draw(st.lists(st.lists(small, min_size=m, max_size=m), min_size=k, max_size=k))
+    if draw(st.booleans()):
+        linear = [[0] * p for _ in range(m)]
+    else:
+        linear = draw(st.lists(st.lists(small, min_size=p, max_size=p), min_size=m, max_size=m))
+    return problem_of(domain, forms, outgoing, linear, draw(st.integers(0, 3)), [1] * m)
+
+
+def remainder_by_hand(problem, sides):
+    matrix = [fractions(row) for row in problem.linear.rows()]
+    forms, outgoing = ([fractions(row) for row in rows] for rows in (problem.forms, problem.outgoing))
+    return plus_products(matrix, forms, outgoing, sides)
+
+
+def least_by_hand(problem, sides):
+    matrix = remainder_by_hand(problem, sides)
+    if isinstance(problem.domain, Space):
+        return None if rank(matrix) else 0
+    return rank(matrix) if isinstance(problem.domain, Box) else nonnegative_column_rank(matrix)
+
+
+def feasible_by_hand(problem):
+    least = {sides: least_by_hand(problem, sides) for sides in subsets(problem.k)}
+    return [sides for sides, number in least.items() if number is not None and number <= problem.spare]
+
+
+@settings(max_examples=300)
+@given(problems())
+def test_the_feasible_sets_are_those_of_brute_force_in_their_order(problem):
+    expected = feasible_by_hand(problem)
+    assert list(problem.feasible_sets()) == expected
+    assert problem.count() == len(expected)
+    for sides in subsets(problem.k):
+        assert problem.is_feasible(sides) == (sides in expected)
+        assert problem.least_linear(sides) == least_by_hand(problem, sides)
+
+
+@settings(max_examples=200)
+@given(problems(4))
+def test_dimensions_are_the_maxima_of_the_formula(problem):
+    dimensions = []
+    for sides in feasible_by_hand(problem):
+        parts = part_dimensions(remainder_by_hand(problem, sides), problem.k, problem.spare, problem.domain)
+        assert {q: problem.part_dimension(sides, q) for q in parts} == parts
+        assert problem.dimension(sides) == max(parts.values())
+        assert min(parts) == problem.least_linear(sides)
+        dimensions.append(max(parts.values()))
+    if dimensions:
+        assert problem.largest_dimension() == max(dimensions)
+
+
+@settings(max_examples=150)
+@given(problems(6))
+def test_where_the_rank_is_said_to_grow_it_grows(problem):
+    if problem.rank_is_monotone:
+        ranks = {sides: rank(remainder_by_hand(problem, sides)) for sides in subsets(problem.k)}
+        for sides, value in ranks.items():
+            assert all(value <= ranks[tuple(sorted({*sides, more}))] for more in range(problem.k))
+
+
+@settings(max_examples=100)
+@given(problems(3), st.integers(0, 4))
+def test_the_remainder_is_the_sum_that_it_names(problem, bits):
+    sides = tuple(side for side in range(problem.k) if bits >> side & 1)
+    matrix, constant = problem.remainder(sides)
+    assert [fractions(row) for row in matrix.rows()] == remainder_by_hand(problem, sides)
+    shifts = [1 + sum(problem.outgoing[side][a] * problem.forms[side][-1] for side in sides) for a in range(problem.m)]
+    assert list(constant) == shifts
+
+
+@settings(max_examples=60)
+@given(problems(4))
+def test_without_linear_neurons_every_set_smaller_than_the_spare_number_is_feasible(problem):
+    """Theory §2.6: |S| < e needs no genericity (not on R^p)."""
+    if problem.linear.is_zero() and not isinstance(problem.domain, Space):
+        assert all(problem.is_feasible(sides) for sides in subsets(problem.k) if len(sides) < problem.spare)
+
+
+# many neurons
+
+
+def spread(size, p, m):
+    """Forms and columns in general position: moment curves."""
+    forms = [[(j + 2) ** i * (-1) ** (i + j) for i in range(p + 1)] for j in range(size)]
+    outgoing = [[(j + 3) ** a * (-1) ** (a * j) for a in range(m)] for j in range(size)]
+    return forms, outgoing
+
+
+@pytest.mark.parametrize(
+    ("domain", "m", "least"),
+    [
+        pytest.param(Orthant(3), 5, 3, id="orthant, p < m + 1"),
+        pytest.param(Orthant(5), 2, 3, id="orthant, m + 1 < p"),
+        pytest.param(Box([0] * 4, [1] * 4), 2, 2, id="box, m < p"),
+        pytest.param(Box([0] * 2, [1] * 2), 3, 2, id="box, p < m"),
+    ],
+)
+def test_with_enough_spare_neurons_all_sets_are_feasible_and_counted_at_once(domain, m, least):
+    p = domain.dimension
+    forms, outgoing = spread(200, p, m)
+    zero = [[0] * p for _ in range(m)]
+    many = problem_of(domain, forms, outgoing, zero, least)
+    assert many.all_feasible
+    assert many.count() == 2**200
+    assert list(islice(many.feasible_sets(), 203)) == [(), *((j,) for j in range(200)), (0, 1), (0, 2)]
+    few = problem_of(domain, forms[:6], outgoing[:6], zero, least)
+    assert feasible_by_hand(few) == subsets(6)
+    fewer = problem_of(domain, forms[:6], outgoing[:6], zero, least - 1)
+    assert not fewer.all_feasible
+    assert fewer.count() == len(feasible_by_hand(fewer)) < 2**6
+
+
+@pytest.mark.parametrize("spare", [0, 1, 2])
+def test_independent_products_leave_only_small_sets(spare):
+    """C_l B_l = ±e_l e_lᵀ: rank M_S = |S| ≤ r, all cones are pointed; most of the 2^16 sets are never visited."""
+    size = 16
+    forms = [[1 if i == j else 0 for i in range(size)] + [-1] for j in range(size)]
+    outgoing = [[(-1) ** j if a == j else 0 for a in range(size)] for j in range(size)]
+    problem = problem_of(Orthant(size), forms, outgoing, [[0] * size for _ in range(size)], spare)
+    levels = [sides for sides in subsets(size) if len(sides) <= spare + 1]
+    assert problem.rank_is_monotone
+    expected = [sides for sides in subsets(3) if len(sides) <= spare]
+    assert [sides for sides in problem.feasible_sets() if max(sides, default=0) < 3] == expected
+    assert problem.count(budget=len(levels)) == sum(len(sides) <= spare for sides in levels)
+    n = 2 * size + 1
+    assert problem.largest_dimension() == size + spare * n  # at S = ∅, where every spare neuron is dead
+
+
+def test_pruning_keeps_sets_whose_cone_is_not_pointed_out():
+    """m = 1, p = 2, one spare neuron: M_S must be a row without two signs."""
+    forms, outgoing = [[1, -2, 1], [-3, 1, 1], [1, 2, -1], [-1, -1, 1]], [[1], [1], [1], [5]]
+    problem = problem_of(Orthant(2), forms, outgoing, [[0, 0]], 1)
+    expected = []
+    for sides in subsets(4):
+        rows = [[outgoing[j][0] * forms[j][i] for i in (0, 1)] for j in sides]
+        total = [sum(row[i] for row in rows) for i in (0, 1)]
+        if total[0] * total[1] >= 0:
+            expected.append(sides)
+        assert is_pointed([[value] for value in total]) == (total[0] * total[1] >= 0)
+    assert list(problem.feasible_sets()) == expected
+    assert 1 < len(expected) < 16
+
+
+def test_without_spare_neurons_the_remainder_must_vanish():
+    """Relations among 30 products with a planted one: {3, 11, 27}, found without 2^30 trials."""
+    forms, outgoing = spread(30, 4, 5)
+    forms[27] = [-1, 1, -1, 1, 7]
+    forms[3], forms[11] = [1, 0, -1, 2, 5], [0, -1, 2, -3, 9]
+    outgoing[3] = outgoing[11] = outgoing[27] = [1, 2, 3, 4, 5]
+    problem = problem_of(Orthant(4), forms, outgoing, [[0] * 4 for _ in range(5)], 0)
+    assert [sum(values) for values in zip(forms[3], forms[11], forms[27], strict=True)] == [0, 0, 0, 0, 21]
+    found = list(problem.feasible_sets())
+    assert found[0] == ()
+    assert (3, 11, 27) in found
+    assert all(problem.remainder(sides)[0].is_zero() for sides in found)
+    assert problem.largest_dimension() == 30
+
+
+def test_a_search_beyond_the_budget_is_not_called_an_answer():
+    forms, outgoing = spread(60, 4, 4)
+    problem = problem_of(Orthant(4), forms, outgoing, [[0] * 4 for _ in range(4)], 3)
+    assert not problem.all_feasible
+    assert not problem.rank_is_monotone
+    with pytest.raises(BudgetExceededError, match="choices of sides"):
+        list(problem.feasible_sets(budget=500))
+    with pytest.raises(BudgetExceededError):
+        problem.count(budget=500)
+    first = list(islice(problem.feasible_sets(budget=500), 61))
+    assert first[:61] == [(), *((j,) for j in range(60))]  # |S| < e is always feasible
+
+
+def test_the_budget_is_the_number_of_sets_that_are_tested():
+    forms, outgoing = spread(5, 4, 4)
+    problem = problem_of(Orthant(4), forms, outgoing, [[0] * 4 for _ in range(4)], 3)
+    count = len(feasible_by_hand(problem))
+    assert problem.count(budget=32) == count
+    for budget in (0, 10, 31):
+        with pytest.raises(BudgetExceededError) as caught:
+            problem.count(budget=budget)
+        assert caught.value.low <= count <= caught.value.high < 2**5 + 1
