@@ -152,9 +152,8 @@ def same(a: str, b: str, method: str, cells: int, as_json: bool) -> int:
     with watched("cells") as watch:
         answer = same_function(load(a), load(b), method, cells, watch)
     if isinstance(answer, Undecided):
-        click.echo(
-            json.dumps({"claim": "undecided", "reason": answer.reason}) if as_json else f"undecided: {answer.reason}"
-        )
+        document = json.dumps({"claim": "undecided", "reason": answer.reason}, ensure_ascii=False)
+        click.echo(document if as_json else f"undecided: {answer.reason}")
         return 3
     if as_json:
         click.echo(certificate_to_json(answer.a, answer.b, answer.certificate), nl=False)
@@ -167,7 +166,8 @@ def _answered(answer: Any) -> Iterator[str]:
     if not answer.same:
         left, right = answer.values
         yield "different functions"
-        yield f"at ({', '.join(map(str, answer.witness))}): ({', '.join(map(str, left))}) and ({', '.join(map(str, right))})"
+        point, first, second = (f"({', '.join(map(str, row))})" for row in (answer.witness, left, right))
+        yield f"at {point}: {first} and {second}"
         return
     yield f"same function, proved by {answer.certificate.kind}"
     pairing = answer.matching

@@ -167,3 +167,14 @@ def network_at(values, like):
         weight = [[named[f"W{number}_{i}_{j}"] for j in range(layer.inputs)] for i in range(layer.outputs)]
         layers.append((weight, [named[f"b{number}_{i}"] for i in range(layer.outputs)]))
     return Network(layers, like.domain)
+
+
+def with_opposite_unit(net, layer, unit):
+    """Multiply a hidden unit's incoming and outgoing weights by −1: the products along paths stay, relu does not."""
+    signs = [-1 if i == unit else 1 for i in range(net.widths[layer])]
+    layers = list(net.layers)
+    inner, outer = layers[layer - 1 : layer + 1]
+    rows = [[sign * value for value in form] for sign, form in zip(signs, inner.forms, strict=True)]
+    columns = [[value * sign for value, sign in zip(row, signs, strict=True)] for row in outer.matrix.rows()]
+    layers[layer - 1 : layer + 1] = [([row[:-1] for row in rows], [row[-1] for row in rows]), (columns, outer.offset)]
+    return net.with_layers(layers)

@@ -5,7 +5,7 @@ from fractions import Fraction
 from itertools import combinations
 
 import pytest
-from reference import columns_of, fractions, hidden_columns, kinds, layer_rows, rank
+from reference import columns_of, fractions, hidden_columns, kind, kinds, layer_rows, rank
 
 from semialg_fibers import gallery
 from semialg_fibers.errors import InvalidNetworkError, NotGenericError, UnsupportedError
@@ -19,7 +19,7 @@ from semialg_fibers.questions.dimension import functional_dimension
 from semialg_fibers.questions.identifiability import identifiability
 from semialg_fibers.verify.oracle import jacobian_rank, oracle_cells, same_on_cells
 
-OUTSIDE = {"rank_deficient_2_2_1_1", "wide_2_3_2_1", "deep_2_2_2_2_1"}
+OUTSIDE = {"rank_deficient_2_2_1_1", "wide_2_3_2_1", "deep_2_2_2_2_1", "non_local_2_2_2_2_1"}
 NOT_GENERIC = {"exchange_of_roles": ("G3",), "not_generic_g4": ("G4",), "rank_deficient_2_2_1_1": ("G1",)}
 WITH_FIBER = [name for name in gallery.names() if name not in OUTSIDE | set(NOT_GENERIC)]
 every_network = pytest.mark.parametrize("name", gallery.names())
@@ -94,7 +94,9 @@ def test_outside_the_theorem_fiber_says_which_hypothesis_fails(name):
     elif name in OUTSIDE:
         with pytest.raises(UnsupportedError):
             fiber(net)
-        assert gallery.about(name).startswith("outside the theorem: ")
+        assert gallery.about(name).startswith(
+            ("outside the theorem: ", "its pieces are identifiable, the whole is not")
+        )
     else:
         assert genericity(net).is_generic is True
         assert "outside" not in gallery.about(name)
@@ -354,6 +356,26 @@ def test_non_local_the_pieces_are_identifiable_and_the_whole_is_not(name, dimens
     assert identifiability(net).is_identifiable is False
     assert isinstance(pieces[1].domain, Orthant)
     assert fiber(net).component_count == {"non_local_2_2_1_1": 2, "non_local_2_2_2_1": 1}[name]
+
+
+def test_non_local_deep_a_neuron_is_linear_on_the_range_but_not_on_the_orthant():
+    """Theory §6, the second mechanism."""
+    net = gallery.network("non_local_2_2_2_2_1")
+    for first in (1, 2, 3):
+        assert identifiability(net.part(first, first + 1)).is_identifiable is True
+    linear = [(reason.layer, reason.units[0]) for reason in identifiability(net).reasons if reason.symmetry == "linear"]
+    assert linear
+    for layer, unit in linear:
+        assert signs_seen(net, layer)[unit] == {1}
+        assert kind(layer_rows(net.layers[layer - 1])[unit], net.part(layer, layer).domain) == "nonlinear"
+        raised = layer_rows(net.layers[layer - 1])
+        raised[unit][-1] += 5
+        after = layer_rows(net.layers[layer])
+        for row in after:
+            row[-1] -= 5 * row[unit]
+        layers = list(net.layers)
+        layers[layer - 1 : layer + 1] = [([r[:-1] for r in rows], [r[-1] for r in rows]) for rows in (raised, after)]
+        assert same_on_cells(net, Network(layers)) is None
 
 
 def test_wide_and_rank_deficient_are_what_they_say():

@@ -139,6 +139,7 @@ def block_of(net: Network, kinds: Sequence[str]) -> Block:
         product,
         tuple(a + b for a, b in zip(outer.offset, shift, strict=True)),
         len(kinds) - len(nonlinear),
+        inner.matrix.select(rows=nonlinear),
     )
     return Block(problem, nonlinear, linear + by_kind[DEAD])
 

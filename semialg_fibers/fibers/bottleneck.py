@@ -15,7 +15,7 @@ import random
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from semialg_fibers.errors import BudgetExceededError, NotGenericError, UnsupportedError
 from semialg_fibers.fibers import line
@@ -25,7 +25,7 @@ from semialg_fibers.fibers.constant_component import ConstantComponent, Constant
 from semialg_fibers.fibers.genericity import Genericity, genericity, is_bottleneck, why_unsupported
 from semialg_fibers.fibers.hidden_component import HiddenFamily, HiddenFrame
 from semialg_fibers.fibers.hiding import hidden_hyperplanes, hiding
-from semialg_fibers.fibers.one_hidden_layer import OrientationFamily
+from semialg_fibers.fibers.one_hidden_layer import OrientationFamily, scalings
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.neuron_kind import DEAD, LINEAR, neuron_types
 
@@ -91,7 +91,7 @@ class Fiber:
         local = family.block.problem.local_dimension(
             inner.matrix.select(rows=linear), outer.matrix.select(columns=linear)
         )
-        return None if local is None else local + len(family.first or ())
+        return None if local is None else local + scalings(family.first)
 
     @property
     def complete(self) -> bool | None:
@@ -159,6 +159,11 @@ def fiber(net: Network) -> Fiber:
     >>> found.dimension, found.component_count, found.complete
     (4, 2, True)
     """
+    return _found(net)
+
+
+@lru_cache(maxsize=8)
+def _found(net: Network) -> Fiber:
     if len(net.layers) != 2 and not is_bottleneck(net):
         raise UnsupportedError(why_unsupported(net))
     report = genericity(net)
@@ -180,7 +185,7 @@ def _families(net: Network) -> list[Family]:
     hidden = hidden_hyperplanes(net)
     if hidden:
         return [HiddenFamily(_frame(net, hidden[0], kinds))]
-    return [OrientationFamily(block_of(net.part(2, 3), kinds), net.widths, net.layers[0].forms)]
+    return [OrientationFamily(block_of(net.part(2, 3), kinds), net.widths, net.layers[0])]
 
 
 def _frame(net: Network, column: int, kinds: tuple[str, ...]) -> HiddenFrame:

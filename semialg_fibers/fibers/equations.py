@@ -30,9 +30,10 @@ from semialg_fibers.fibers.component import (
     times,
 )
 from semialg_fibers.fibers.orientation import Sides
-from semialg_fibers.geometry.domain import Box, Form, Space
+from semialg_fibers.geometry.domain import Box, Space
 from semialg_fibers.geometry.scalar import ONE, sympy_rational
 from semialg_fibers.geometry.semialgebraic import BasicSet, Sampler
+from semialg_fibers.networks.layer import Layer
 
 if TYPE_CHECKING:
     import sympy
@@ -48,7 +49,7 @@ class OrientationPart:
     sides: Sides
     q: int
     widths: tuple[int, ...]
-    first: tuple[Form, ...] | None
+    first: Layer | None
 
     @property
     def _layer(self) -> int:
@@ -99,7 +100,7 @@ class OrientationPart:
             return [(sympy_rational(ONE), ONE)] * self.block.problem.p
         factors = []
         conditions.explain("the first layer's hyperplanes, each up to a positive factor")
-        for k, form in enumerate(self.first):
+        for k, form in enumerate(self.first.forms):
             inputs = range(len(form) - 1)
             row = [*(self._letters.weight(1, k, c) for c in inputs), self._letters.bias(1, k)]
             pivot, value = conditions.parallel(row, form)
@@ -165,7 +166,7 @@ class OrientationPart:
         import sympy
 
         problem = self.block.problem
-        first = self.first or ()
+        first = () if self.first is None else self.first.forms
         lambdas = [sympy.Symbol(f"lambda_{k}", positive=True) for k in range(len(first))]
         scale: list[Any] = lambdas or [sympy.Integer(1)] * problem.p
         symbols: list[Any] = list(lambdas)

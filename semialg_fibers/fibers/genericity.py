@@ -14,17 +14,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from flint import fmpq
 
 from semialg_fibers.errors import BudgetExceededError, UnsupportedError
 from semialg_fibers.fibers import masks, transversality
 from semialg_fibers.geometry.domain import Space
-from semialg_fibers.geometry.linear import Matrix
+from semialg_fibers.geometry.linear import Matrix, primes
 from semialg_fibers.geometry.scalar import Vector
 from semialg_fibers.networks.arrangement import oriented
-from semialg_fibers.networks.layer import Network
-from semialg_fibers.networks.neuron_kind import DEAD, LINEAR, NONLINEAR, neuron_types
+from semialg_fibers.networks.layer import Layer, Network
+from semialg_fibers.networks.neuron_kind import LINEAR, NONLINEAR, kinds_by_signs, neuron_types
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,11 @@ def genericity(net: Network, budget: int = 5_000) -> Genericity:
     >>> genericity(net).violated
     ('G3',)
     """
+    return _decided(net, budget)
+
+
+@lru_cache(maxsize=8)
+def _decided(net: Network, budget: int) -> Genericity:
     if len(net.layers) == 2:
         return Genericity(tuple(_one_hidden_layer(net)))
     if is_bottleneck(net):
@@ -168,52 +174,50 @@ def _bottleneck(net: Network) -> Iterator[Condition]:
         yield Condition("G1", True, f"rank A1 = n1 = {n1}")
     else:
         yield Condition("G1", False, f"rank A1 = {rank} < n1 = {n1}", ("rank", rank, n1))
-    no_zeros = _no_zeros(second.forms, third.matrix)
+    no_zeros = _no_zeros(second, third.matrix)
     yield no_zeros
-    yield _ratios(second.forms)
+    yield _ratios(second)
     if rank < n1:
         yield Condition("G4", None, "not asked: the first layer does not map onto the orthant")
     else:
         yield _masked_sums(net, bool(no_zeros.verdict))
     if n1 > 1:
-        yield _linear_rank(second.matrix, third.matrix, _kinds_by_signs(second.forms))
+        yield _linear_rank(second.matrix, third.matrix, kinds_by_signs(second))
     else:
         yield Condition("G5", True, "nothing is asked for n1 = 1")
 
 
-def _kinds_by_signs(forms: Sequence[Vector]) -> list[str]:
-    def kind(form: Vector) -> str:
-        if all(value <= 0 for value in form):
-            return DEAD
-        return LINEAR if all(value >= 0 for value in form) else NONLINEAR
-
-    return [kind(form) for form in forms]
-
-
-def _no_zeros(forms: Sequence[Vector], outgoing: Matrix) -> Condition:
+def _no_zeros(second: Layer, outgoing: Matrix) -> Condition:
     """(G2): no zero in [A2 | b2], no zero column in A3."""
-    for j, form in enumerate(forms):
-        for k, value in enumerate(form):
-            if value == 0:
-                name = f"A2 entry ({j + 1}, {k + 1})" if k < len(form) - 1 else f"b2 entry {j + 1}"
-                return Condition("G2", False, f"{name} is zero", ("zero", j, k))
+    for j, form in enumerate(second.integer_forms):
+        if not all(form):
+            k = form.index(0)
+            name = f"A2 entry ({j + 1}, {k + 1})" if k < len(form) - 1 else f"b2 entry {j + 1}"
+            return Condition("G2", False, f"{name} is zero", ("zero", j, k))
     for j in range(outgoing.shape[1]):
         if not any(row[j] for row in outgoing.integer_rows()):
             return Condition("G2", False, f"column {j + 1} of A3 is zero", ("zero column", j))
     return Condition("G2", True, "no zero in [A2 | b2], no zero column in A3")
 
 
-def _ratios(forms: Sequence[Vector]) -> Condition:
-    """(G3): in each column the ratios b2_j / A2_jk of rows with A2_jk b2_j < 0 differ."""
-    for k in range(len(forms[0]) - 1):
-        seen: dict[fmpq, int] = {}
-        for j, form in enumerate(forms):
-            if form[k] * form[-1] < 0:
-                ratio = form[-1] / form[k]
-                if ratio in seen:
-                    reason = f"in column {k + 1} rows {seen[ratio] + 1} and {j + 1} have the same ratio {ratio}"
-                    return Condition("G3", False, reason, ("column", k, "rows", seen[ratio], j))
-                seen[ratio] = j
+def _ratios(second: Layer) -> Condition:
+    """(G3): in each column the ratios b2_j / A2_jk of rows with A2_jk b2_j < 0 differ.
+
+    Residues of A2_jk / b2_j modulo a prime that are different prove different ratios; equal ones are compared exactly.
+    """
+    prime = next(primes())
+    inverses = [pow(form[-1], -1, prime) if form[-1] % prime else 0 for form in second.integer_forms]
+    for k, column in enumerate(list(zip(*second.integer_forms, strict=True))[:-1]):
+        seen: dict[int, list[int]] = {}
+        for j, (value, inverse) in enumerate(zip(column, inverses, strict=True)):
+            constant = second.integer_forms[j][-1]
+            if (value < 0 < constant) or (constant < 0 < value):
+                for i in (alike := seen.setdefault(value * inverse % prime, [])):
+                    if column[i] * constant == value * second.integer_forms[i][-1]:
+                        ratio = fmpq(constant, value)
+                        reason = f"in column {k + 1} rows {i + 1} and {j + 1} have the same ratio {ratio}"
+                        return Condition("G3", False, reason, ("column", k, "rows", i, j))
+                alike.append(j)
     return Condition("G3", True, "no two second-layer hyperplanes meet on an edge of the orthant")
 
 

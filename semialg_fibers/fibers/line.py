@@ -24,7 +24,7 @@ from semialg_fibers.geometry.domain import Form, Orthant, negated
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.scalar import ONE, ZERO, Vector
 from semialg_fibers.networks.arrangement import arrangement
-from semialg_fibers.networks.layer import Network
+from semialg_fibers.networks.layer import Layer, Network
 from semialg_fibers.networks.neuron_kind import neuron_types
 
 
@@ -87,7 +87,7 @@ def families_of(net: Network) -> list[Family]:
     families: list[Family] = []
     if bends.places[0] == 0:
         block = block_of(net.part(2, 3), kinds)
-        families.append(OrientationFamily(block, net.widths, (bends.base,), 1))
+        families.append(OrientationFamily(block, net.widths, net.layers[0], 1))
         families += _hidden(bends, net, 1)
     else:
         own = tuple(j for j, kind in enumerate(kinds) if kind != "dead")
@@ -114,7 +114,8 @@ def _visible(bends: Bends, net: Network, direction: int) -> Iterator[Family]:
         n2 - k,
     )
     block = Block(problem, tuple(range(k)), tuple(range(k, n2)))
-    yield OrientationFamily(block, net.widths, (bends.form(origin),), direction)
+    first = bends.form(origin)
+    yield OrientationFamily(block, net.widths, Layer([first[:-1]], first[-1:]), direction)
 
 
 def _hidden(bends: Bends, net: Network, direction: int, labels: tuple[int, ...] | None = None) -> Iterator[Family]:

@@ -28,13 +28,13 @@ from semialg_fibers.networks.layer import Layer, Network
 class OrientationComponent(FiberComponent):
     """Component S: of one hidden layer, or (with `first`) of a bottleneck network whose first layer is visible.
 
-    `first` holds the rows of [A1 | b1]; the block's inputs are then the first layer's outputs.
+    `first` is (A1, b1); the block's inputs are then the first layer's outputs.
     """
 
     block: Block
     sides: Sides
     widths: tuple[int, ...]
-    first: tuple[Form, ...] | None = None
+    first: Layer | None = None
     direction: int | None = None
 
     @property
@@ -59,7 +59,7 @@ class OrientationComponent(FiberComponent):
 
         Implements: theory §2.5, §3.4.
         """
-        return self.block.problem.dimension(self.sides) + len(self.first or ())
+        return self.block.problem.dimension(self.sides) + scalings(self.first)
 
     @property
     def numbers_of_linear_rows(self) -> range:
@@ -70,7 +70,7 @@ class OrientationComponent(FiberComponent):
 
     def part_dimension(self, q: int) -> int:
         """Give the dimension of the part with q linear neurons."""
-        return self.block.problem.part_dimension(self.sides, q) + len(self.first or ())
+        return self.block.problem.part_dimension(self.sides, q) + scalings(self.first)
 
     @property
     def set(self) -> SemialgebraicSet:
@@ -93,8 +93,9 @@ class OrientationComponent(FiberComponent):
         forms, outgoing, constant = self.block.draw(self.sides, rng, q)
         if self.first is None:
             return Network(exact_layers(forms, outgoing, constant), self.block.problem.domain)
-        scales = [random_positive(rng) for _ in self.first]
-        rows = [tuple(scale * value for value in form) for scale, form in zip(scales, self.first, strict=True)]
+        base = self.first.forms
+        scales = [random_positive(rng) for _ in base]
+        rows = [tuple(scale * value for value in form) for scale, form in zip(scales, base, strict=True)]
         forms = [(*(value / scale for value, scale in zip(form[:-1], scales, strict=True)), form[-1]) for form in forms]
         first = Layer(Matrix([row[:-1] for row in rows]), [row[-1] for row in rows])
         return Network([first, *exact_layers(forms, outgoing, constant)])
@@ -104,7 +105,12 @@ class OrientationComponent(FiberComponent):
         return matching_sides(self.block, self.first, self.widths, net) == self.sides
 
 
-def matching_sides(block: Block, first: tuple[Form, ...] | None, widths: tuple[int, ...], net: Network) -> Sides | None:
+def scalings(first: Layer | None) -> int:
+    """Give n1, the number of scalings of a first layer; 0 when there is none."""
+    return 0 if first is None else first.outputs
+
+
+def matching_sides(block: Block, first: Layer | None, widths: tuple[int, ...], net: Network) -> Sides | None:
     """Give the S whose component contains the network under some labelling, or None."""
     domain = block.problem.domain if first is None else Space(widths[0])
     if net.widths != widths or net.domain != domain:
@@ -112,7 +118,7 @@ def matching_sides(block: Block, first: tuple[Form, ...] | None, widths: tuple[i
     *before, inner, outer = net.layers
     forms: Sequence[Form] = inner.forms
     if first is not None:
-        found = scaled_permutation(first, before[0].forms)
+        found = scaled_permutation(first.forms, before[0].forms)
         if found is None:
             return None
         forms = [(*(form[place] * scale for place, scale in found), form[-1]) for form in forms]
@@ -125,7 +131,7 @@ class OrientationFamily(Family):
 
     block: Block
     widths: tuple[int, ...]
-    first: tuple[Form, ...] | None = None
+    first: Layer | None = None
     direction: int | None = None
 
     def _component(self, sides: Sides) -> OrientationComponent:
@@ -147,8 +153,8 @@ class OrientationFamily(Family):
     @property
     def copies(self) -> int:
         """n1! · n2!/(n2 − k)! behind a first layer, n!/(n − k)! alone."""
-        return self.block.copies * factorial(len(self.first or ()))
+        return self.block.copies * factorial(scalings(self.first))
 
     def largest_dimension(self) -> int:
         """Give the largest dimension over the feasible S."""
-        return self.block.problem.largest_dimension() + len(self.first or ())
+        return self.block.problem.largest_dimension() + scalings(self.first)

@@ -15,7 +15,7 @@ References: theory §2.3, §2.5, §2.6, §2.7.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from math import lcm
@@ -45,6 +45,7 @@ class OrientationProblem:
     linear: Matrix
     constant: Vector
     spare: int
+    incoming: Matrix | None = field(default=None, compare=False, repr=False)  # the rows B_l, when at hand as a matrix
 
     @property
     def k(self) -> int:
@@ -161,9 +162,9 @@ class OrientationProblem:
 
         Implements: theory §5.
         """
-        incoming = Matrix([form[:-1] for form in self.forms], columns=self.p)
+        incoming = self.incoming or Matrix([form[:-1] for form in self.forms], columns=self.p)
         outgoing = Matrix.from_columns(self.outgoing, self.m)
-        if not all(any(row) for row in incoming.rows()) or not all(any(column) for column in self.outgoing):
+        if not all(any(row) for row in incoming.integer_rows()) or not all(any(column) for column in self.outgoing):
             return False
         if incoming.rank() == self.k or outgoing.rank() == self.k:
             return True

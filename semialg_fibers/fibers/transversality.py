@@ -70,8 +70,8 @@ def masked_products(net: Network, cells: Sequence[Cell]) -> Finding:
                     largest = min(largest, len(mask), weights[last].shape[0])
                 if product.rank() < largest:
                     words = (
-                        f"the product of layers {first + 1} to {last + 1} has rank {product.rank()}, expected {largest}, "
-                        "on some cell"
+                        f"the product of layers {first + 1} to {last + 1} has rank {product.rank()} on some cell, "
+                        f"expected {largest}"
                     )
                     return False, words, ("layers", first + 1, last + 1, "cell", pattern)
     return True, "every masked product that occurs has the largest possible rank", ()

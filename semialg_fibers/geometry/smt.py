@@ -101,27 +101,23 @@ def solve(problem: Problem, solver: str = "z3", seconds: float = 60) -> Vector |
         CertificateRejected: when the solver's point does not solve the problem, which would be a fault of the solver.
         UnsupportedError: when the solver is not installed.
         InvalidNetworkError: for another solver, or a time that is not positive.
-
-    >>> x = Affine({0: ONE})
-    >>> solve(Problem(1, (x,), nonzero=(Affine({0: ONE, 1: -ONE}),)))  # doctest: +SKIP
-    (-1,)
     """
     if solver not in _SOLVERS:
         raise InvalidNetworkError(f"unknown solver {solver!r}; the solvers are {', '.join(_SOLVERS)}", value=solver)
     if not seconds > 0:
         raise InvalidNetworkError(f"a solver needs a positive number of seconds, got {seconds}", value=seconds)
+    milliseconds = max(1, int(1000 * min(seconds, 1e6)))
     try:
-        say = _SOLVERS[solver](max(1, min(int(1000 * min(seconds, 1e6)), 2**31)))
+        answer, values = _SOLVERS[solver](to_smtlib(problem), problem.dimension, milliseconds)
     except ImportError:
         raise UnsupportedError(f"{solver} is not installed: pip install 'semialg-fibers[smt]'") from None
-    answer = say(to_smtlib(problem) + "(check-sat)\n").strip()
     if answer == "unsat":
         return None
     if answer != "sat":
         raise BudgetExceededError(
             f"{solver} has not decided within {seconds} seconds (its answer: {answer})", seconds=seconds
         )
-    point = tuple(_rational(say(f"(get-value (v{i}))")) for i in range(problem.dimension))
+    point = tuple(map(_rational, values))
     if not problem.holds(point):
         raise CertificateRejected(f"the point that {solver} gave does not solve the problem", value=point)
     return point
@@ -169,44 +165,48 @@ def _number(value: fmpq) -> str:
     return f"(- {text})" if value < 0 else text
 
 
-def _rational(reply: str) -> fmpq:
-    """Read the number in ((v0 3.0)), ((v0 (- (/ 1.0 2.0)))) or ((v0 (/ (- 1) 2)))."""
-    value = reply.strip().removeprefix("((").split(None, 1)[1]
-    numbers = [fmpz(text) for text in re.findall(r"([0-9]+)(?:\.0)?", value)]
-    return fmpq(*numbers) * (-1 if "-" in value else 1)
+def _rational(text: str) -> fmpq:
+    """Read the number 3.0, (- (/ 1.0 2.0)) or (/ (- 1) 2)."""
+    numbers = [fmpz(number) for number in re.findall(r"([0-9]+)(?:\.0)?", text)]
+    return fmpq(*numbers) * (-1 if "-" in text else 1)
 
 
-# the solvers: each takes the milliseconds and gives a function from SMT-LIB commands to what the solver says to them
+# the solvers: from the text, the number of free variables and milliseconds to the answer and the values after "sat"
 
 
-def _z3(milliseconds: int) -> Callable[[str], str]:
+def _z3(text: str, dimension: int, milliseconds: int) -> tuple[str, list[str]]:
     import z3
 
-    context = z3.Context()
+    context = z3.Context()  # of our own: z3 shares its main context, and options set by text, with the whole process
+    solver = z3.Solver(ctx=context)
+    solver.set("timeout", milliseconds)
+    solver.from_string(text)
+    answer = str(solver.check())
+    if answer != "sat":
+        return answer, []
+    model, names = solver.model(), [z3.Real(f"v{i}", context) for i in range(dimension)]
+    return answer, [model.eval(name, model_completion=True).sexpr() for name in names]
 
-    def say(commands: str) -> str:
-        return str(z3.Z3_eval_smtlib2_string(context.ref(), commands))
 
-    say(f"(set-option :timeout {milliseconds})")
-    return say
-
-
-def _cvc5(milliseconds: int) -> Callable[[str], str]:
+def _cvc5(text: str, dimension: int, milliseconds: int) -> tuple[str, list[str]]:
     import cvc5
 
     solver = cvc5.Solver()
-    parser = cvc5.InputParser(solver)
-    parser.setIncrementalStringInput(cvc5.InputLanguage.SMT_LIB_2_6, "smt")
+    symbols = cvc5.SymbolManager(solver)
 
-    def say(commands: str) -> str:
-        parser.appendIncrementalStringInput(commands)
-        said = ""
+    def said(commands: str) -> str:
+        parser, replies = cvc5.InputParser(solver, symbols), ""
+        parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, commands, "problem")
         while not (command := parser.nextCommand()).isNull():
-            said += command.invoke(solver, parser.getSymbolManager())
-        return said
+            replies += command.invoke(solver, symbols)
+        return replies.strip()
 
-    say(f"(set-option :tlimit-per {milliseconds})(set-option :produce-models true)")
-    return say
+    options = f"(set-option :tlimit-per {milliseconds})\n(set-option :produce-models true)\n"
+    answer = said(f"{options}{text}(check-sat)")
+    if answer != "sat":
+        return answer, []
+    replies = [said(f"(get-value (v{i}))") for i in range(dimension)]
+    return answer, [reply.removeprefix("((").removesuffix("))").split(None, 1)[1] for reply in replies]
 
 
-_SOLVERS: dict[str, Callable[[int], Callable[[str], str]]] = {"z3": _z3, "cvc5": _cvc5}
+_SOLVERS: dict[str, Callable[[str, int, int], tuple[str, list[str]]]] = {"z3": _z3, "cvc5": _cvc5}

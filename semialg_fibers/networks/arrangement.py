@@ -44,11 +44,19 @@ def oriented(form: Form) -> tuple[tuple[int, ...], fmpq]:
     >>> oriented(vector([0, -2, 4]))
     ((0, 1, -2), -2)
     """
-    line = primitive(form)
-    first = next(i for i, value in enumerate(line[:-1]) if value)
-    if line[first] < 0:
-        line = tuple(-value for value in line)
+    line = unoriented(primitive(form))
+    first = next(i for i, value in enumerate(line) if value)
     return line, form[first] / line[first]
+
+
+def unoriented(row: tuple[int, ...]) -> tuple[int, ...]:
+    """Give the row or its negative, so that the first nonzero entry is positive.
+
+    >>> unoriented((0, -1, 2))
+    (0, 1, -2)
+    """
+    first = next((value for value in row if value), 0)
+    return tuple(-value for value in row) if first < 0 else row
 
 
 def arrangement(net: Network) -> Arrangement:

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flint import fmpq
 
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError
+from semialg_fibers.geometry.domain import Space
 from semialg_fibers.geometry.double_description import (
     AnyForm,
     Cone,
@@ -132,6 +133,7 @@ def each_cell(net: Network, budget: int = 100_000) -> Iterator[Cell]:
     >>> len(list(each_cell(net)))
     7
     """
+    check_least(net, budget)
     integral = _integral_layers(net)
     for count, state in enumerate(_descend(cone_of(net.domain), integral)):
         _check_budget(count, budget)
@@ -169,6 +171,8 @@ def common_cells(a: Network, b: Network, budget: int = 100_000) -> Iterator[tupl
     """
     if a.domain != b.domain:
         raise InvalidNetworkError(f"the networks live on different domains: {a.domain} and {b.domain}")
+    check_least(a, budget)
+    check_least(b, budget)
     count, left, right = 0, _integral_layers(a), _integral_layers(b)
     for outer in _descend(cone_of(a.domain), left):
         for inner in _descend(outer.cone, right):
@@ -301,6 +305,15 @@ def _next_forms(
 def _cell(state: _State, cone: Cone, net: _IntegralLayers) -> Cell:
     inequalities = cone.constraints[1:]
     return Cell(state.pattern, state.vanishing, inequalities, cone.rays, cone.lineality, state.scaled, net.scales)
+
+
+def check_least(net: Network, budget: int) -> None:
+    """Refuse at once what has too many cells: ρ independent hyperplanes cut R^d into 2^ρ cells at least."""
+    rank = net.layers[0].matrix.rank() if len(net.layers) > 1 and isinstance(net.domain, Space) else 0
+    if 2**rank > budget:
+        raise BudgetExceededError(
+            f"there are at least 2^{rank} cells, more than the budget of {budget} cells", budget=budget
+        )
 
 
 def _check_budget(count: int, budget: int) -> None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import gcd, lcm
 from typing import TYPE_CHECKING, Any
 
 from flint import fmpq
@@ -96,6 +97,20 @@ class Layer:
     def forms(self) -> tuple[Vector, ...]:
         """The rows of [W | b]: the affine form of each unit, constant last."""
         return tuple((*self.matrix.row(i), self.offset[i]) for i in range(self.outputs))
+
+    @cached_property
+    def integer_forms(self) -> tuple[tuple[int, ...], ...]:
+        """The rows of [W | b] as primitive integer vectors, positive multiples of `forms`; signs need no more."""
+        rows = []
+        for numerators, below, bias in zip(
+            self.matrix.integer_rows(), self.matrix.denominators(), self.offset, strict=True
+        ):
+            p, q = int(bias.p), int(bias.q)
+            common = lcm(below, q)
+            row = [*(value * (common // below) for value in numerators), p * (common // q)]
+            divisor = gcd(*row)
+            rows.append(tuple(value // divisor for value in row) if divisor > 1 else tuple(row))
+        return tuple(rows)
 
     def apply(self, x: Sequence[fmpq]) -> Vector:
         """Give W x + b."""

@@ -11,12 +11,14 @@ References: theory §2.1, §2.7.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import cast
 
 from semialg_fibers.errors import InvalidNetworkError, UnsupportedError
-from semialg_fibers.geometry.domain import Domain, Form, Orthant, Space, negated
+from semialg_fibers.geometry.domain import Domain, Form, Space, negated
 from semialg_fibers.geometry.scalar import Vector, affine_value
 from semialg_fibers.networks.cells import each_cell, signs_on
-from semialg_fibers.networks.layer import Network
+from semialg_fibers.networks.layer import Layer, Network
 
 DEAD, LINEAR, NONLINEAR = "dead", "linear", "nonlinear"
 
@@ -26,6 +28,7 @@ def classify(form: Form, domain: Domain) -> str:
 
     Implements: theory §2.1, §2.7.
 
+    >>> from semialg_fibers.geometry.domain import Orthant
     >>> from semialg_fibers.geometry.scalar import vector
     >>> [classify(vector(f), Orthant(2)) for f in ([-1, 0, -2], [1, 0, 2], [1, -1, 0])]
     ['dead', 'linear', 'nonlinear']
@@ -106,18 +109,35 @@ def neuron_types(net: Network, layer: int | None = None, budget: int = 20_000) -
     number = default_layer(net) if layer is None else layer
     if not 1 <= number < len(net.layers):
         raise InvalidNetworkError(f"layer {number} is not hidden: the hidden layers are 1..{len(net.layers) - 1}")
-    forms = net.layers[number - 1].forms
+    return _types(net, number, budget)
+
+
+@lru_cache(maxsize=32)
+def _types(net: Network, number: int, budget: int) -> tuple[str, ...]:
+    layer = net.layers[number - 1]
     if number == 1:
-        return tuple(classify(form, net.domain) for form in forms)
-    by_signs = [classify(form, Orthant(len(form) - 1)) for form in forms]
-    # Without a bias, a row that is linear by its signs is dead where all units that it uses are.
-    settled = all(name == DEAD or (name == LINEAR and form[-1] > 0) for name, form in zip(by_signs, forms, strict=True))
-    if (number == 2 and maps_onto_orthant(net)) or settled:
-        return tuple(by_signs)
+        return tuple(classify(cast(Form, row), net.domain) for row in layer.integer_forms)  # integers do as well
+    by_signs = kinds_by_signs(layer)
+    if (number == 2 and maps_onto_orthant(net)) or NONLINEAR not in by_signs:
+        return by_signs
     return _on_cells(net, number, by_signs, budget)
 
 
-def _on_cells(net: Network, number: int, by_signs: list[str], budget: int) -> tuple[str, ...]:
+def kinds_by_signs(layer: Layer) -> tuple[str, ...]:
+    """Give the kinds of a layer's units on the nonnegative orthant, by the signs of [W | b].
+
+    Implements: theory §2.1.
+    """
+
+    def kind(row: tuple[int, ...]) -> str:
+        if max(row) <= 0:
+            return DEAD
+        return LINEAR if min(row) >= 0 else NONLINEAR
+
+    return tuple(kind(row) for row in layer.integer_forms)
+
+
+def _on_cells(net: Network, number: int, by_signs: tuple[str, ...], budget: int) -> tuple[str, ...]:
     """Look at each unit on every cell of the layers before; dead by signs stays dead on a smaller range."""
     positive = [False] * len(by_signs)
     negative = [False] * len(by_signs)

@@ -86,9 +86,10 @@ class Colouring:
     def _started(cls, prime: int, sizes: list[Words], signs: list[Words], marks: list[list[int]]) -> Colouring:
         import numpy as np
 
-        ends = [np.arange(count, dtype=np.uint64) for count in (sizes[0].shape[1] - 1, len(sizes[-1]))]
-        colours = [_mix(ends[0]), *(_mix(np.array(layer, np.uint64)) for layer in marks), _mix(ends[1])]
-        gauges = [np.ones_like(ends[0]), *(np.zeros(len(layer), np.uint64) for layer in marks), np.ones_like(ends[1])]
+        # No word may be 0, which `_mix` keeps: an input of colour 0 would have no share in a gauge.
+        first, last = (np.arange(1, count + 1, dtype=np.uint64) for count in (sizes[0].shape[1] - 1, len(sizes[-1])))
+        colours = [_mix(words) for words in (first, *(np.array(layer, np.uint64) for layer in marks), last)]
+        gauges = [np.ones_like(first), *(np.zeros(len(layer), np.uint64) for layer in marks), np.ones_like(last)]
         return cls(prime, sizes, signs, colours, gauges, [gauge.copy() for gauge in gauges])
 
     def copy(self) -> Colouring:

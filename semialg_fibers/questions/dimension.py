@@ -20,7 +20,7 @@ from flint import fmpz_mat, nmod_mat
 
 from semialg_fibers.errors import UnsupportedError
 from semialg_fibers.geometry.linear import Matrix, primes
-from semialg_fibers.networks.cells import Cell, each_cell
+from semialg_fibers.networks.cells import Cell, check_least, each_cell
 from semialg_fibers.networks.layer import Layer, Network
 
 Row = tuple[int, ...]
@@ -45,6 +45,7 @@ def functional_dimension(net: Network, budget: int = 100_000) -> int:
     >>> functional_dimension(Network([([[1], [1]], [-1, -1]), ([[2, 3]], [0])]))
     3
     """
+    check_least(net, budget)
     integral = _integral(net)
     # Each hidden unit's scaling gives a vector on which all rows vanish. They are independent: in a linear relation the
     # units of the lowest layer have no incoming weights and no bias, so they vanish everywhere and no cell is full.

@@ -54,7 +54,7 @@ class Same:
 
     @property
     def matching(self) -> Pairing | None:
-        """Which unit of b is which of a: orders, factors, flips, translation, affine remainder; None if not by units."""
+        """Which unit of b is which of a: orders, factors, flips, translation, remainder; None if not by units."""
         return pairing(self.a, self.b)
 
     def check(self) -> bool:
@@ -177,7 +177,8 @@ def _by_canonical(a: Network, b: Network) -> Answer | None:
     if answer is None and isinstance(a.domain, Space) and max(len(a.layers), len(b.layers)) <= 3:
         answer = _by_normal_forms(a, b)
     if answer is None and _first_rank(a, b) <= 1:
-        answer = _by_cells(a, b, CELLS, kind="one variable")
+        on_a_line = isinstance(a.domain, Space) or a.widths[0] == 1
+        answer = _by_cells(a, b, CELLS, kind="one variable" if on_a_line else "cells")
         answer = None if isinstance(answer, Undecided) else answer
     return answer
 
@@ -326,7 +327,10 @@ def _first_rank(a: Network, b: Network) -> int:
 def _by_cells(
     a: Network, b: Network, budget: int, watch: Callable[[int], None] | None = None, kind: str = "cells"
 ) -> Answer:
-    """Compare the affine maps on every cell of the common refinement."""
+    """Compare the affine maps on every cell of the common refinement, after a few points for a quick no."""
+    found = _different(a, b, _few_points(a.domain))
+    if found is not None:
+        return found
     try:
         for count, (left, right) in enumerate(common_cells(a, b, budget), 1):
             if watch is not None and count % 64 == 0:

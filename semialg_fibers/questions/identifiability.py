@@ -20,11 +20,17 @@ from semialg_fibers.fibers.block import block_of
 from semialg_fibers.fibers.bottleneck import fiber
 from semialg_fibers.fibers.hiding import hiding, lowest_translation
 from semialg_fibers.fibers.orientation import OrientationProblem
-from semialg_fibers.geometry.domain import Orthant, Space
-from semialg_fibers.geometry.scalar import primitive
-from semialg_fibers.networks.arrangement import oriented
+from semialg_fibers.geometry.domain import Space
+from semialg_fibers.networks.arrangement import unoriented
 from semialg_fibers.networks.layer import Network
-from semialg_fibers.networks.neuron_kind import DEAD, LINEAR, classify, maps_onto_orthant, neuron_types
+from semialg_fibers.networks.neuron_kind import (
+    DEAD,
+    LINEAR,
+    NONLINEAR,
+    kinds_by_signs,
+    maps_onto_orthant,
+    neuron_types,
+)
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
@@ -103,8 +109,7 @@ def _kinds(net: Network, layer: int) -> tuple[str, ...]:
     try:
         return neuron_types(net, layer)
     except BudgetExceededError:
-        forms = net.layers[layer - 1].forms
-        return tuple(classify(form, Orthant(len(form) - 1)) for form in forms)
+        return kinds_by_signs(net.layers[layer - 1])
 
 
 def _single_units(net: Network, layer: int) -> Iterator[Reason]:
@@ -113,7 +118,7 @@ def _single_units(net: Network, layer: int) -> Iterator[Reason]:
         where = f"neuron {j + 1} of the {ordinal(layer)} layer"
         if kind == DEAD:
             yield Reason("dead", layer, (j,), f"{where} is dead: its outgoing weights are free")
-        elif not any(outgoing.column(j)):
+        elif not any(row[j] for row in outgoing.integer_rows()):
             yield Reason(
                 "unused", layer, (j,), f"{where} is not used (outgoing weights zero): its incoming weights are free"
             )
@@ -128,9 +133,9 @@ def _single_units(net: Network, layer: int) -> Iterator[Reason]:
 
 def _duplicates(net: Network, layer: int) -> Iterator[Reason]:
     seen: dict[tuple[int, ...], int] = {}
-    for j, form in enumerate(net.layers[layer - 1].forms):
+    for j, form in enumerate(net.layers[layer - 1].integer_forms):
         if any(form):
-            first = seen.setdefault(primitive(form), j)
+            first = seen.setdefault(form, j)
             if first != j:
                 yield Reason(
                     "duplicate",
@@ -158,14 +163,17 @@ def _hidden(net: Network) -> Iterator[Reason]:
 
 def _other_sides(net: Network) -> Iterator[Reason]:
     """Yield one nonempty feasible S of the block, if no two of its hyperplanes coincide and one is found."""
-    part = net if len(net.layers) == 2 else net.part(2, 3)
-    problem = block_of(part, neuron_types(part, 1)).problem
-    planes = {oriented(form)[0] for form in problem.forms}
-    if len(planes) < problem.k or not all(any(column) for column in problem.outgoing):
+    inner, outer = net.layers[-2:]
+    kinds = neuron_types(net, 1) if len(net.layers) == 2 else kinds_by_signs(inner)
+    nonlinear = [j for j, kind in enumerate(kinds) if kind == NONLINEAR]
+    planes = {unoriented(inner.integer_forms[j]) for j in nonlinear}
+    if len(planes) < len(nonlinear) or not all(any(row[j] for row in outer.matrix.integer_rows()) for j in nonlinear):
         return
+    block = block_of(net if len(net.layers) == 2 else net.part(2, 3), kinds)
+    problem = block.problem
     sides = _first_other_sides(problem)
     if sides:
-        labels = block_of(part, neuron_types(part, 1)).flips(sides)
+        labels = block.flips(sides)
         layer = len(net.layers) - 1
         many = len(labels) > 1
         names = f"neuron{'s' if many else ''} {', '.join(str(j + 1) for j in labels)}"

@@ -348,7 +348,7 @@ def _entries(net: Network) -> list[object]:
 
 
 def _ties(net: Network) -> bool:
-    """Say whether units differ in their columns only, in a hidden layer before the last, where columns give no order."""
+    """Say whether units with equal rows have different columns, in a hidden layer before the last."""
     for before, after in pairwise(net.layers[:-1]):
         rows = [(*row, value) for row, value in zip(before.matrix.integer_rows(), before.offset, strict=True)]
         if len(set(rows)) < len(rows):

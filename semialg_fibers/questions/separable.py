@@ -126,8 +126,8 @@ class Separable:
         normals = Matrix.from_integers([u[:-1] for u in planes], columns=inputs)
         if normals.rank() < len(planes):
             raise UnsupportedError(
-                f"{len(planes)} first-layer hyperplanes remain whose normals are linearly dependent: the separable zero "
-                "test does not apply"
+                f"{len(planes)} first-layer hyperplanes remain whose normals are linearly dependent: the separable "
+                "zero test does not apply"
             )
         pivots = set(normals.independent_columns())
         axes = [tuple(int(i == j) for j in range(inputs)) for i in range(inputs) if i not in pivots]
@@ -172,7 +172,7 @@ class Separable:
         return None
 
     def _jumps(self, own: _Term) -> Iterator[_TensorSum]:
-        """Yield the jump across the term's hyperplane as a sum of tensors, zero where the hyperplane misses the cell."""
+        """Yield the jump across the term's hyperplane as tensor sums, zero where the hyperplane misses the cell."""
         if any(own.rest):
             pivot = next(i for i, value in enumerate(own.rest) if value)
             yield self._scaled_jumps(own, lambda term: term.rest[pivot], None)

@@ -178,13 +178,15 @@ class NormalForm:
 
     def _add_bent(self, weight: Vector, inner: Sequence[fmpq], bends: dict[int, fmpq]) -> None:
         indices = tuple(sorted(bends))
-        if bends[indices[0]] < 0:  # relu(z) = z + relu(−z)
+        numbers = primitive([*(bends[index] for index in indices), *inner])
+        scale = bends[indices[0]] / numbers[0]
+        mirrored = tuple(-value for value in numbers)
+        if (indices, mirrored) in self.bent:  # relu(z) = z + relu(−z), so that z and −z become one term
             self.add_affine(weight, inner)
             for index in indices:
                 _merge(self.lines, index, _times(bends[index], weight))
-            inner, bends = negated(inner), {index: -value for index, value in bends.items()}
-        numbers = primitive([*(bends[index] for index in indices), *inner])
-        _merge(self.bent, (indices, numbers), _times(bends[indices[0]] / numbers[0], weight))
+            numbers = mirrored
+        _merge(self.bent, (indices, numbers), _times(scale, weight))
 
     def _add_function_of_one_form(self, weight: Vector, inner: Sequence[fmpq], bends: dict[int, fmpq]) -> None:
         """Add weight · φ(t), t = n·x, where everything inside φ is parallel to n: the sum of its jumps and left end."""

@@ -255,10 +255,10 @@ def tensor_sum_vanishes(terms: Sequence[Tensor]) -> bool:
     return not any(map(sum, zip(*lefts, strict=True)))
 
 
-def _pivot_columns(rows: Sequence[Sequence[int]]) -> list[int]:
+def _pivot_columns(rows: Sequence[tuple[int, ...]]) -> list[int]:
     """Give columns on which no nonzero combination of the rows is zero: Gaussian elimination without fractions."""
     pivots: dict[int, list[int]] = {}
-    for row in rows:
+    for row in dict.fromkeys(rows):
         rest = list(row)
         for column, pivot in pivots.items():
             if rest[column]:

@@ -6,7 +6,7 @@ import pytest
 import sympy
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from reference import fractions, hidden_columns, layer_rows
+from reference import fractions, hidden_columns, layer_rows, with_opposite_unit
 from strategies import bottlenecks, factors
 
 from semialg_fibers.errors import InvalidNetworkError, UnsupportedError
@@ -65,8 +65,18 @@ def test_the_range_ends_where_it_says(net, step):
     assert not fiber(net).components[0].contains(at_the_end)
     with pytest.raises(InvalidNetworkError, match="can be translated by t ≥"):
         translate(net, i, lowest - step)
-    beyond = translated(net, i, exact(lowest - step), hiding(net).users[i])
+    own, users = fiber(net).components[0].set, hiding(net).users[i]
+    beyond = translated(net, i, exact(lowest - step), users)
     assert same_on_cells(net, beyond) is not None
+    assert not own.contains(at_the_end.parameters)
+    assert not own.contains(beyond.parameters)
+    # Beyond the ends of all rows the biases are positive; negating each row and its column keeps the equations.
+    smallest = min(row[-1] / row[i] for row in layer_rows(net.layers[1]) if max(row) > 0)
+    opposite = translated(net, i, exact(smallest - step), users)
+    for j in users:
+        opposite = with_opposite_unit(opposite, 2, j)
+    assert same_on_cells(net, opposite) is not None
+    assert not own.contains(opposite.parameters)
 
 
 @pytest.mark.parametrize("kind", ["visible", "linear rows", "dead rows"])

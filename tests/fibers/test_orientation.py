@@ -84,6 +84,16 @@ def test_dimensions_are_the_maxima_of_the_formula(problem):
         assert problem.largest_dimension() == max(dimensions)
 
 
+def test_a_cone_that_is_not_pointed_needs_dependent_columns():
+    """M = (1, −1) in the first of three outputs, q = 2: s = 2 would give D = 5, but only s = 1 with D = 4 exists."""
+    problem = problem_of(Orthant(2), [], [], [[1, -1], [0, 0], [0, 0]], 2)
+    assert problem.part_dimension((), 2) == 4 + 2
+    assert problem.dimension(()) == 6
+    boxed = problem_of(Box([0, 0], [1, 1]), [], [], [[1, -1], [0, 0], [0, 0]], 2)
+    assert boxed.part_dimension((), 2) == 5 + 2  # a box does not ask for pointedness
+    assert boxed.dimension(()) == 1 + 1 + 6
+
+
 @settings(max_examples=150)
 @given(problems(6))
 def test_where_the_rank_is_said_to_grow_it_grows(problem):

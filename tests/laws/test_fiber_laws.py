@@ -18,6 +18,7 @@ from reference import (
     linear_product,
     network_at,
     nonnegative_column_rank,
+    with_opposite_unit,
 )
 from strategies import DOMAINS, KINDS, networks_of, one_hidden_layers, points, relabelled, seeds, some_components
 
@@ -89,17 +90,6 @@ def test_a_perturbed_member_is_rejected(kind, data):
         assert not found.contains(other)
         assert not component.contains(other)
         assert not component.set.contains(other.parameters)
-
-
-def with_opposite_unit(net, layer, unit):
-    """Multiply a hidden unit's incoming and outgoing weights by −1: the products along paths stay, relu does not."""
-    signs = [-1 if i == unit else 1 for i in range(net.widths[layer])]
-    layers = list(net.layers)
-    inner, outer = layers[layer - 1 : layer + 1]
-    rows = [[sign * value for value in form] for sign, form in zip(signs, inner.forms, strict=True)]
-    columns = [[value * sign for value, sign in zip(row, signs, strict=True)] for row in outer.matrix.rows()]
-    layers[layer - 1 : layer + 1] = [([row[:-1] for row in rows], [row[-1] for row in rows]), (columns, outer.offset)]
-    return net.with_layers(layers)
 
 
 @every_kind

@@ -256,7 +256,14 @@ def test_cancelling_jumps_leave_no_hyperplane():
     assert arrangement(half).hyperplanes == (((1, 0), vector([0, 2])),)
 
 
-@pytest.mark.parametrize("hidden", [0, 2])
+def test_an_affine_map_is_its_own_canonical_data():
+    """x + 2y + 3, with no hidden layer and with relu(z) − relu(−z)."""
+    affine = Network([([[1, 2]], [3])])
+    hidden = Network([([[1, 2], [-1, -2]], [3, -3]), ([[1, -1]], [0])])
+    assert arrangement(affine) == arrangement(hidden) == Arrangement((), Matrix([[1, 2]]), vector([3]))
+
+
+@pytest.mark.parametrize("hidden", [2, 3])
 def test_another_depth_is_refused(hidden):
     with pytest.raises(UnsupportedError, match=f"this network has {hidden}"):
         arrangement(Network([([[1]], [0])] * (hidden + 1)))

@@ -61,13 +61,13 @@ def test_a_network_has_its_values(pairs, data):
     assert net.is_rational
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(NUMBERS, max_size=4))
 def test_relu(values):
     assert [fraction(value) for value in relu(vector(values))] == [max(Fraction(value), 0) for value in values]
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(described())
 def test_the_views_of_a_layer_agree(pairs):
     for layer, (rows, bias) in zip(Network(pairs).layers, pairs, strict=True):
@@ -98,7 +98,7 @@ def hidden(draw):
     return net, draw(st.integers(1, len(pairs) - 1)), vector(draw(points(net.widths[0])))
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(hidden(), st.data())
 def test_permuting_units_is_an_action_that_keeps_the_function(case, data):
     net, layer, point = case
@@ -115,7 +115,7 @@ def test_permuting_units_is_an_action_that_keeps_the_function(case, data):
     assert net.permuted(layer, range(size)) == net
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(hidden(), st.data())
 def test_rescaling_units_is_an_action_that_keeps_the_function(case, data):
     net, layer, point = case
@@ -137,7 +137,7 @@ def test_rescaling_units_is_an_action_that_keeps_the_function(case, data):
     assert moved.rescaled(layer, [1 / factor for factor in first]) == net
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(hidden(), st.data())
 def test_permuting_and_rescaling_commute_up_to_relabelled_factors(case, data):
     net, layer, _ = case
@@ -154,7 +154,7 @@ def test_permuting_and_rescaling_commute_up_to_relabelled_factors(case, data):
 # parts
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(described(), st.data())
 @example([([[Fraction(1)]], [Fraction(-1)])], None)
 def test_parts_compose_to_the_network(pairs, data):

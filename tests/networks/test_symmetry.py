@@ -26,7 +26,7 @@ def actions(draw):
     return Network(layers), i, ratios
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(actions(), NUMBERS, NUMBERS, st.data())
 def test_translations_are_an_action_of_the_real_line(case, s, t, data):
     net, i, _ = case
@@ -46,7 +46,7 @@ def test_translations_are_an_action_of_the_real_line(case, s, t, data):
         assert b - a == (net.layers[1].matrix[j, i] * t if j in users else 0)
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(actions(), st.data())
 def test_flips_are_commuting_involutions(case, data):
     net, i, ratios = case

@@ -176,7 +176,7 @@ def move_translation(net, reason, rng):
     assert (relation, least <= 0) == (">" if least < 0 else "≥", True)
     for t in (least, least + Fraction(1, 9), Fraction(1000)):  # the end itself still gives the function
         assert same_on_cells(net, translated(net, unit, t)) is None
-    return translated(net, unit, least + Fraction(rng.randint(1, 60), 11))
+    return translated(net, unit, least + Fraction(rng.randint(10**6, 10**7), 10**6 + 3))
 
 
 def move_sign_flip(net, reason, rng):
@@ -212,7 +212,7 @@ def move_orientation(net, reason, rng):
         f"neuron{'s' if many else ''} {names} of the {ordinal(reason.layer)} layer can be flipped"
         f"{' together' if many else ''}: "
     )
-    cancel = block.problem.spare == 0 or isinstance(net.domain, Space) and len(net.layers) == 2
+    cancel = block.problem.spare == 0 or isinstance(part.domain, Space)
     assert reason.sentence.endswith("parts cancel" if cancel else "spare neurons realize the affine part")
     return Network([*net.layers[: len(net.layers) - 2], inner, outer], net.domain)
 
@@ -241,7 +241,7 @@ def assert_demonstrated(net, verdict, seed=0):
     """Each reason gives another network with the same function, outside the orbit.
 
     In widths (1, 1, 1, 1), weights zero, biases (·, 1, −1): raising b2 and lowering b3, whose preactivation is zero
-    everywhere, is a scaling as well. Where a preactivation vanishes everywhere, one reason that leaves the orbit will do.
+    everywhere, is a scaling as well. Beside such a unit one reason that leaves the orbit will do.
     """
     assert (verdict.is_identifiable is False) == bool(verdict.reasons)
     rng, left = random.Random(seed), []
@@ -252,7 +252,7 @@ def assert_demonstrated(net, verdict, seed=0):
             left.append(net != other)
         else:
             left.append(not is_in_orbit(net, other))
-    assert all(left) or any(left) and has_vanishing_units(net), (verdict, left)
+    assert all(left) or (any(left) and has_vanishing_units(net)), (verdict, left)
 
 
 def has_zero_rows(net):
@@ -348,7 +348,7 @@ def plain_networks(draw):
     return Network(chain, draw(st.sampled_from([Space(dimension), Space(dimension), Orthant(dimension), box])))
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(plain_networks(), st.integers(0, 999))
 @example(gallery.network("exchange_of_roles"), 0)
 @example(gallery.network("not_generic_g4"), 0)
@@ -413,11 +413,18 @@ def small_networks(case):
     if case == "1-1-2-1":
         rows = primitive_rows(2, 2)
         first = [[row] for row in ((1, -1), (1, 0), (1, 1), (-1, -1), (-1, 0), (-1, 1))]
-        second, outgoing = list(combinations_with_replacement(rows, 2)), list(product((-2, -1, 1, 2), (-1, 1), (-1, 0, 1)))
+        second, outgoing = (
+            list(combinations_with_replacement(rows, 2)),
+            list(product((-2, -1, 1, 2), (-1, 1), (-1, 0, 1))),
+        )
         return product(first, second, outgoing)
     if case == "2-2-1-1":
         rows = [row for row in primitive_rows(3, 1) if any(row[:2])]
-        first = [pair for pair in combinations_with_replacement(rows, 2) if pair[0][0] * pair[1][1] != pair[0][1] * pair[1][0]]
+        first = [
+            pair
+            for pair in combinations_with_replacement(rows, 2)
+            if pair[0][0] * pair[1][1] != pair[0][1] * pair[1][0]
+        ]
         second = [[row] for row in primitive_rows(3, 2) if all(row)]
         return product(first, second, [(-1, 0), (1, 0), (1, 1), (2, 0)])
     rows = [row for row in primitive_rows(2, 2) if any(row)]
