@@ -224,6 +224,7 @@ def _terminate(signum: int, frame: FrameType | None) -> None:
 def main() -> None:
     """Run the command line and exit with the contract's codes."""
     signal.signal(signal.SIGTERM, _terminate)
+    sys.set_int_max_str_digits(0)  # 2000! has more digits than Python would print; files have a limit of their own
     if sys.stdout is None:  # closed: let writing fail as on a full disk, instead of losing the data in silence
         sys.stdout = open(os.devnull)  # noqa: SIM115
     elif isinstance(sys.stdout, io.TextIOWrapper):  # an encoding without ≥ shows it as \u2265, which JSON can read

@@ -198,3 +198,32 @@ def some_components(data, found, most=3):
     count = found.component_count
     chosen = {0, *data.draw(st.lists(st.integers(0, count - 1), max_size=most - 1))}
     return [found.components[i] for i in sorted(chosen)]
+
+
+SMALL = st.sampled_from([0, 0, 1, -1, 2, -2])
+
+
+@st.composite
+def same_first_layer_pairs(draw):
+    """Two three-layer networks with one first layer up to turning a row round: the zero test applies often."""
+    d, n1, n2, m = (draw(st.integers(1, 3)) for _ in range(4))
+    block = st.lists(SMALL, min_size=d, max_size=d)
+    weight, bias = draw(st.lists(block, min_size=n1, max_size=n1)), draw(st.lists(SMALL, min_size=n1, max_size=n1))
+
+    def rest():
+        rows = st.lists(st.lists(SMALL, min_size=n1, max_size=n1), min_size=n2, max_size=n2)
+        outer = st.lists(st.lists(SMALL, min_size=n2, max_size=n2), min_size=m, max_size=m)
+        return [
+            (draw(rows), draw(st.lists(SMALL, min_size=n2, max_size=n2))),
+            (draw(outer), draw(st.lists(SMALL, min_size=m, max_size=m))),
+        ]
+
+    turned = draw(st.booleans())
+    other = [[-value for value in weight[0]], *weight[1:]] if turned else weight
+    shift = [-bias[0], *bias[1:]] if turned else bias
+    own = rest()
+    change = draw(st.sampled_from(["nothing", "weight", "all"]))
+    new = rest() if change == "all" else [([list(row) for row in w], list(b)) for w, b in own]
+    if change == "weight":
+        new[0][0][0][0] += 1
+    return Network([(weight, bias), *own]), Network([(other, shift), *new])

@@ -94,11 +94,17 @@ def read_certificate(path: str | bytes | os.PathLike[Any]) -> Stored:
 
 def _certificate(document: dict[str, Any]) -> SameCertificate | DifferentCertificate:
     if document["claim"] == "different":
-        left, right = document["values"]
+        left, right = _rows(document["values"])
         return DifferentCertificate(vector(document["point"]), (vector(left), vector(right)))
     if document["claim"] != "same":
         raise ValueError(f"unknown claim {document['claim']!r}")
-    orders = tuple(tuple(int(i) for i in order) for order in document["orders"])
-    factors: tuple[Vector, ...] = tuple(vector(row) for row in document["factors"])
-    remarks = tuple((str(name), str(value)) for name, value in document.get("remarks", []))
+    orders = tuple(tuple(int(i) for i in order) for order in _rows(document["orders"]))
+    factors: tuple[Vector, ...] = tuple(vector(row) for row in _rows(document["factors"]))
+    remarks = tuple((str(name), str(value)) for name, value in _rows(document.get("remarks", [])))
     return SameCertificate(str(document["kind"]), orders, factors, remarks)
+
+
+def _rows(value: Any) -> list[list[Any]]:
+    if not isinstance(value, list) or not all(isinstance(row, list) for row in value):
+        raise TypeError("expected a list of lists")
+    return value

@@ -13,6 +13,8 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from flint import fmpz
+
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError
 from semialg_fibers.fibers.bottleneck import Fiber, first_components
 from semialg_fibers.fibers.component import FiberComponent, Parametrization
@@ -37,13 +39,13 @@ def chosen(found: Fiber, component: int | None) -> list[tuple[int, FiberComponen
     if component is None:
         return list(enumerate(first_components(found, MOST_COMPONENTS)))
     if component < 0:
-        raise InvalidNetworkError(f"components count from 0, got {component}", value=component)
+        raise InvalidNetworkError(f"components count from 0, got {decimal(component)}", value=component)
     if component >= LAST_COMPONENT:
         count = known(lambda: found.component_count)
         if count is not None and component >= count:
-            raise InvalidNetworkError(f"component {component} does not exist, there are {count}", value=component)
+            raise InvalidNetworkError(f"component {decimal(component)} does not exist, there are {decimal(count)}", value=component)
         raise BudgetExceededError(
-            f"components are listed one after the other, up to number {LAST_COMPONENT - 1}; got {component}"
+            f"components are listed one after the other, up to number {LAST_COMPONENT - 1}; got {decimal(component)}"
         )
     try:
         return [(component, found.components[component])]
@@ -70,7 +72,17 @@ def known(compute: Any) -> int | None:
 
 
 def _or_open(value: int | None) -> str:
-    return "not decided" if value is None else str(value)
+    return "not decided" if value is None else decimal(value)
+
+
+def decimal(value: int) -> str:
+    """Give the digits, also of counts such as 2000!, which Python's own `str` refuses."""
+    return str(fmpz(value))
+
+
+def _whole(value: int | None) -> int | str | None:
+    """Give a count for JSON: an integer, or the string of its digits where Python would refuse to read it again."""
+    return value if value is None or len(digits := decimal(value)) <= 4000 else digits
 
 
 def to_text(found: Fiber, component: int | None = None) -> str:
@@ -90,7 +102,7 @@ def _lines(found: Fiber, component: int | None) -> Iterator[str]:
     yield f"  {completeness(found)}"
     yield f"  components: {_or_open(count)} (up to relabelling of hidden units)"
     if count is not None:
-        yield f"  labelled copies: {found.labelled_count}"
+        yield f"  labelled copies: {decimal(found.labelled_count)}"
     yield f"  dimension: {_or_open(known(lambda: found.dimension))}, at this network: {_or_open(found.local_dimension)}"
     yield ""
     yield _LEGEND
@@ -165,8 +177,8 @@ def to_json(found: Fiber, component: int | None = None) -> str:
         "widths": list(found.network.widths),
         "complete": found.complete,
         "assumptions": list(found.assumptions),
-        "component_count": count,
-        "labelled_count": None if count is None else found.labelled_count,
+        "component_count": _whole(count),
+        "labelled_count": _whole(None if count is None else found.labelled_count),
         "dimension": known(lambda: found.dimension),
         "local_dimension": found.local_dimension,
         "components": [_component_json(number, part) for number, part in chosen(found, component)],

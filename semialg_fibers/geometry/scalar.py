@@ -157,7 +157,14 @@ def exact_from_float(value: float) -> fmpq:
 
 
 def vector(values: Iterable[Any]) -> Vector:
-    """Give the exact vector of `values`; SymPy columns and rows are read entry by entry."""
+    """Give the exact vector of `values`; SymPy columns and rows are read entry by entry.
+
+    Raises:
+        InvalidNetworkError: for text, whose characters are no coordinates, and for entries that are no rationals.
+        InexactInputError: for floats.
+    """
+    if isinstance(values, str | bytes):
+        raise InvalidNetworkError(f"expected a list of numbers, got the text {shown(values)}", value=values)
     return tuple(exact(value) for value in values)
 
 

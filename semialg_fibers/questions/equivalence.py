@@ -190,7 +190,7 @@ def _by_units(a: Network, b: Network) -> Same | None:
         found = match_units(a, b)
     except BudgetExceededError:
         return None
-    return None if found is None else Same(a, b, SameCertificate("relabelling", found.orders, found.factors))
+    return None if found is None else Same(a, b, SameCertificate("relabelling", found.orders, found.scales))
 
 
 # points

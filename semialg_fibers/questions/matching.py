@@ -133,8 +133,6 @@ def _matched(a: Network, b: Network, prime: int, choices: Choices) -> UnitMatchi
     if one.crowd() is None:
         return _proposed(a, b, one, other, _alone(a), _alone(b))
     merged, others = _interchangeable(a, one), _interchangeable(b, other)
-    if list(map(len, merged)) != list(map(len, others)):
-        return None
     start = one.merged(merged), other.merged(others)
     return searched(*start, lambda x, y: _proposed(a, b, x, y, merged, others), choices)
 

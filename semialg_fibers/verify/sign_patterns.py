@@ -14,7 +14,7 @@ References: beyond §2.3, Theorem 2.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -233,7 +233,7 @@ def tensor_sum_vanishes(terms: Sequence[Tensor]) -> bool:
     """Say whether Σ_t w_t ⊗ e_t1 ⊗ ... ⊗ e_tK = 0 for integer vectors w_t and pairs e_tk.
 
     The left parts w_t ⊗ e_t1 ⊗ ... ⊗ e_tk span a space of dimension at most the number of terms: after each factor only
-    entries are kept that are coordinates on that space.
+    entries are kept that are coordinates on that space, and terms with one right part are added.
 
     >>> one, plus, minus = (1, 1), (1, 0), (0, 1)
     >>> tensor_sum_vanishes([([1], [one, plus]), ([-1], [plus, plus]), ([-1], [minus, plus])])
@@ -241,18 +241,23 @@ def tensor_sum_vanishes(terms: Sequence[Tensor]) -> bool:
     >>> tensor_sum_vanishes([([1], [one, plus]), ([-1], [plus, plus]), ([-1], [minus, one])])
     False
     """
-    if not terms:
-        return True
-    lefts = [tuple(weight) for weight, _ in terms]
-    for k in range(len(terms[0][1])):
-        factors = [flags[k] for _, flags in terms]
-        doubled = [
-            (*(value * above for value in left), *(value * below for value in left))
-            for left, (above, below) in zip(lefts, factors, strict=True)
-        ]
+    sums = _summed((tuple(factors), weight) for weight, factors in terms)
+    for _ in range(len(terms[0][1]) if terms else 0):
+        rights, doubled = [], []
+        for ((above, below), *rest), left in sums.items():
+            rights.append(tuple(rest))
+            doubled.append((*(value * above for value in left), *(value * below for value in left)))
         kept = _pivot_columns(doubled)
-        lefts = [tuple(left[j] for j in kept) for left in doubled]
-    return not any(map(sum, zip(*lefts, strict=True)))
+        sums = _summed((right, [left[j] for j in kept]) for right, left in zip(rights, doubled, strict=True))
+    return not sums
+
+
+def _summed(terms: Iterable[tuple[tuple[Flags, ...], Sequence[int]]]) -> dict[tuple[Flags, ...], tuple[int, ...]]:
+    """Add up the left parts of equal right parts, and drop those that are zero."""
+    sums: dict[tuple[Flags, ...], tuple[int, ...]] = {}
+    for right, left in terms:
+        sums[right] = tuple(map(sum, zip(sums[right], left, strict=True))) if right in sums else tuple(left)
+    return {right: left for right, left in sums.items() if any(left)}
 
 
 def _pivot_columns(rows: Sequence[tuple[int, ...]]) -> list[int]:

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError
+from semialg_fibers.geometry import double_description as module
 from semialg_fibers.geometry.domain import Box, Orthant, Space, negated
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.scalar import ZERO, affine_value, primitive, vector
-from semialg_fibers.geometry import double_description as module
 from semialg_fibers.networks.cells import cells, common_cells, each_cell, facet_rays, facets, signs_on, signs_on_facet
 from semialg_fibers.networks.layer import Layer, Network
 from semialg_fibers.verify.oracle import oracle_cells, same_on_cells, strict_point
