@@ -43,7 +43,9 @@ def chosen(found: Fiber, component: int | None) -> list[tuple[int, FiberComponen
     if component >= LAST_COMPONENT:
         count = known(lambda: found.component_count)
         if count is not None and component >= count:
-            raise InvalidNetworkError(f"component {decimal(component)} does not exist, there are {decimal(count)}", value=component)
+            raise InvalidNetworkError(
+                f"component {decimal(component)} does not exist, there are {decimal(count)}", value=component
+            )
         raise BudgetExceededError(
             f"components are listed one after the other, up to number {LAST_COMPONENT - 1}; got {decimal(component)}"
         )

@@ -155,9 +155,8 @@ class Colouring:
         tied = size * factor % self.prime
         fresh = (own == 0) & tied.any(axis=1)
         if fresh.any():
-            # Unequal shares for the two signs, so that weights w and −w do not cancel systematically.
-            shares = np.where(sign[fresh] == 1, _mix(far) % self.prime, _mix(~far) % self.prime)
-            total = (tied[fresh] * shares % self.prime).sum(axis=1) % self.prime
+            # Absolute values in unequal shares: only an accident modulo the prime can make their sum vanish.
+            total = (tied[fresh] * (_mix(far) % self.prime) % self.prime).sum(axis=1) % self.prime
             other[fresh], own[fresh] = total, _inverse(total, self.prime)
         terms = _mix(far + (4 * (tied * own[:, None] % self.prime) + sign) * _ODD) * (sign != 0)
         self.colours[layer] = _mix(self.colours[layer] * _ODD + terms.sum(axis=1) + int(upward))

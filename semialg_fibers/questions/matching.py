@@ -158,7 +158,7 @@ def _proposed(
             for old, new in zip(mine[i], theirs[j], strict=True):
                 order[new] = old
         orders.append(tuple(order))
-    matching = UnitMatching(tuple(orders), _spread(b, _ratio(a, [range(a.widths[0]), *orders, range(a.widths[-1])]))[0])
+    matching = UnitMatching(tuple(orders), _spread(b, _ratio(a, [range(a.widths[0]), *orders, range(a.widths[-1])])))
     return matching if matching.carries(a, b) else None
 
 
@@ -191,37 +191,37 @@ class _Edge(NamedTuple):
     scale: fmpq  # of the other end
 
 
-def _spread(net: Network, rule: Rule) -> tuple[Scales, bool]:
+def _spread(net: Network, rule: Rule) -> Scales:
     """Give every hidden unit a scale, each from the nonzero weights that tie it to units that have one already.
 
     First by incoming weights, else by outgoing ones; a part of the network that nothing ties to inputs, biases and
-    outputs starts with scale 1 at its first unit. Also says whether every row that is not zero got its scale from
-    its incoming weights, and nothing started so.
+    outputs starts with scale 1 at its first unit.
     """
     known: list[list[fmpq | None]] = [[None] * width for width in net.widths]
     known[0], known[-1] = [ONE] * net.widths[0], [ONE] * net.widths[-1]
     waiting = [(layer, i) for layer in range(1, len(net.layers)) for i in range(net.widths[layer])]
-    regular = True
     while waiting:
         left = []
         for layer, i in waiting:
             value = rule(layer, i, _edges(net, known, layer, i, False), False)
             if value is None:
-                below = net.layers[layer - 1]
-                zero = not any(below.matrix.integer_rows()[i]) and not below.offset[i]
                 value = rule(layer, i, _edges(net, known, layer, i, True), True)
-                if value is None and zero and not any(row[i] for row in net.layers[layer].matrix.integer_rows()):
-                    value = ONE
-                regular &= zero
+                value = ONE if value is None and _is_untied(net, layer, i) else value
             known[layer][i] = value
             if value is None:
                 left.append((layer, i))
         if left and len(left) == len(waiting):
             layer, i = left.pop(0)
             known[layer][i] = ONE
-            regular = False
         waiting = left
-    return tuple(tuple(value for value in layer if value is not None) for layer in known[1:-1]), regular
+    return tuple(tuple(value for value in layer if value is not None) for layer in known[1:-1])
+
+
+def _is_untied(net: Network, layer: int, i: int) -> bool:
+    """Say whether unit i of a layer has neither incoming nor outgoing weights, nor a bias."""
+    below, above = net.layers[layer - 1], net.layers[layer]
+    column = (row[i] for row in above.matrix.integer_rows())
+    return not (any(below.matrix.integer_rows()[i]) or below.offset[i] or any(column))
 
 
 def _edges(net: Network, known: list[list[fmpq | None]], layer: int, i: int, upward: bool) -> Iterator[_Edge]:
@@ -307,8 +307,8 @@ def canonical_form(net: Network, budget: int = BUDGET) -> Network:
     >>> canonical_form(net)
     Network([Layer([['0', '-1'], ['1', '2']], ['2', '0']), Layer([['3', '1/2']], ['0'])], domain=Space(dimension=2))
     """
-    scaled, regular = _primitive_rows(net)
-    if regular and not _ties(scaled):
+    scaled = _primitive_rows(net)
+    if not _ties(scaled):
         return _sorted(scaled)
     choices = Choices(budget)
     for prime in word_primes():
@@ -328,7 +328,7 @@ def _least(net: Network, colouring: Colouring, groups: Groups, choices: Choices)
     if crowd is None:
         for layer, found in enumerate(groups, 1):
             net = net.permuted(layer, [i for at in colouring.colours[layer].argsort() for i in found[at]])
-        return _sorted(_primitive_rows(net)[0])
+        return _sorted(_primitive_rows(net))
     layer, members = crowd
     kept: list[Colouring] = []
     for i in members:
@@ -367,16 +367,17 @@ def _sorted(net: Network) -> Network:
     return net
 
 
-def _primitive_rows(net: Network) -> tuple[Network, bool]:
-    """Scale the hidden rows to primitive integer vectors; say whether their incoming weights alone made them so."""
-    scales, regular = _spread(net, _content_rule)
-    for layer, factors in enumerate(scales, 1):
+def _primitive_rows(net: Network) -> Network:
+    """Scale the hidden rows to primitive integer vectors."""
+    for layer, factors in enumerate(_spread(net, _content_rule), 1):
         net = net.rescaled(layer, factors)
-    if not regular:
-        for layer in range(1, len(net.layers)):
-            contents = [_content(form) for form in net.layers[layer - 1].forms]
-            net = net.rescaled(layer, [1 / value if value else ONE for value in contents])
-    return net, regular
+    for layer in range(1, len(net.layers)):  # rows that got their scale from above are only known to be integer
+        below = net.layers[layer - 1]
+        rows = zip(below.matrix.integer_rows(), below.offset, strict=True)
+        contents = [gcd(*row, int(value.p)) or 1 for row, value in rows]
+        if max(contents) > 1:
+            net = net.rescaled(layer, [fmpq(1, value) for value in contents])
+    return net
 
 
 def _content_rule(layer: int, unit: int, edges: Iterator[_Edge], upward: bool) -> fmpq | None:

@@ -254,6 +254,7 @@ def test_what_was_found_before_the_budget_ended_is_still_shown(monkeypatch):
     monkeypatch.setattr(OrientationProblem.feasible_sets, "__defaults__", (2,))
     monkeypatch.setattr(OrientationProblem.count, "__defaults__", (2,))
     monkeypatch.setattr(OrientationProblem.largest_dimension, "__defaults__", (2,))
+    net = net.permuted(1, [1, 0, 2, 3])  # what is known of the network above is kept
     found = fiber(net)
     with pytest.raises(BudgetExceededError):
         list(found.components)
@@ -286,3 +287,13 @@ def test_completeness_names_what_was_not_decided(monkeypatch):
     document = document_of(found)
     assert (document["complete"], document["assumptions"]) == (None, ["G4"])
     assert "complete fiber" not in to_text(found)
+
+
+def test_counts_of_any_size_are_written_in_full(monkeypatch):
+    """1701 neurons have more than 10^4300 labelled copies, which Python's own str refuses to print."""
+    found = fiber(gallery.network("visible_2_2_2_1"))
+    monkeypatch.setattr(type(found), "labelled_count", 10**5000)
+    assert f"  labelled copies: 1{'0' * 5000}\n" in to_text(found)
+    assert document_of(found)["labelled_count"] == "1" + "0" * 5000
+    monkeypatch.setattr(type(found), "labelled_count", 10**3000)
+    assert document_of(found)["labelled_count"] == 10**3000

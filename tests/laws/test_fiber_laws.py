@@ -256,7 +256,7 @@ def test_components_behind_a_first_layer_are_sound_without_genericity(data):
     net = Network(
         [([[1, 2], [1, -1]], [0, 1]), ([row[:-1] for row in rows], [row[-1] for row in rows]), (weights, [1] * m)]
     )
-    family = OrientationFamily(block_of(net.part(2, 3), neuron_types(net)), net.widths, net.layers[0].forms)
+    family = OrientationFamily(block_of(net.part(2, 3), neuron_types(net)), net.widths, net.layers[0])
     for component in family.components():
         member = component.sample(data.draw(seeds))
         assert same_on_cells(net, member) is None

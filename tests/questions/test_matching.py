@@ -192,7 +192,8 @@ def test_factors_that_vanish_modulo_a_prime_are_found(prime):
 def test_interchangeable_units_are_not_tried_out(width):
     """Duplicates, their multiples, dead units, units without weights: one comparison of colours is enough."""
     row = random.Random(5).choices
-    kinds = [([1, -2], [3, 0]), ([1, -2], [6, 0]), ([2, -4], [5, 2]), ([0, 0], [0, 0]), ([0, 0], [3, 1]), ([-1, 0], [0, 0])]
+    kinds = [([1, -2], [3, 0]), ([1, -2], [6, 0]), ([2, -4], [5, 2])]
+    kinds += [([0, 0], [0, 0]), ([0, 0], [3, 1]), ([-1, 0], [0, 0])]
     units = [kind for kind in kinds for _ in range(width)] + [(row([-3, 5, 7], k=2), row([2, 4], k=2)) for _ in "ab"]
     first = Layer([unit[0] for unit in units], [unit[0][0] for unit in units])
     a = Network([first, Layer(list(zip(*(unit[1] for unit in units), strict=True)), [1, -1]), Layer([[1, 1]], [0])])
@@ -352,10 +353,18 @@ def test_relabelled_networks_have_one_canonical_form(a, data):
 @pytest.mark.parametrize("seed", range(4))
 def test_a_part_that_is_tied_to_nothing_has_one_canonical_form(seed):
     """Each of its units could carry the scale 1 that the others' scales follow from."""
-    net = Network([([[0], [0]], [0, 0]), ([[2, 3], [5, 7]], [0, 0]), ([[0, 0]], [1])])
+    net = Network([([[0], [0]], [0, 0]), ([[1, 1], [1, 2], [1, 3]], [0, 0, 0]), ([[0, 0, 0]], [1])])
     assert canonical_form(shuffled(net, seed)) == canonical_form(net)
-    other = Network([([[0], [0]], [0, 0]), ([[2, 3], [5, 8]], [0, 0]), ([[0, 0]], [1])])
+    other = Network([([[0], [0]], [0, 0]), ([[1, 1], [1, 2], [1, 4]], [0, 0, 0]), ([[0, 0, 0]], [1])])
     assert canonical_form(other) != canonical_form(net)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("ends", [{}, {"bias": 0, "outgoing": 0}], ids=str)
+def test_units_that_look_alike_but_cannot_be_exchanged_have_one_canonical_form(ends, seed):
+    """A cycle through six units and one through eight: no colour, and no symmetry, says which comes first."""
+    net = cycles(3, 4, **ends)
+    assert canonical_form(shuffled(net, seed)) == canonical_form(net)
 
 
 @settings(max_examples=100, deadline=None)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from semialg_fibers.errors import BudgetExceededError
 from semialg_fibers.geometry.domain import Box, Orthant, Space
 from semialg_fibers.geometry.linear import Matrix
-from semialg_fibers.geometry.scalar import vector
+from semialg_fibers.geometry.scalar import affine_value, vector
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.verify import certificate, sign_patterns
 from semialg_fibers.verify.canonical_data import NormalForm, difference, value_at
@@ -333,6 +333,76 @@ def test_translations_and_flips_of_hidden_hyperplanes_are_proved(pair, data):
     assert proves("sign patterns", a, moved)
 
 
+@settings(max_examples=60, deadline=None)
+@given(hiding(), st.data())
+def test_hidden_rows_on_their_other_side_are_proved(pair, data):
+    """Relu(z) = relu(−z) + relu(z's positive part) − relu(z's negative part): the last two are linear rows."""
+    first, second, third = rows_of(pair[1])
+    mirrored, outgoing = [], [[] for _ in third]
+    for j, row in enumerate(second):
+        parts = [[max(value, 0) for value in row], [max(-value, 0) for value in row]]
+        mirrored += [[-value for value in row], *parts]
+        for new, old in zip(outgoing, third, strict=True):
+            new += [old[j], old[j], -old[j]]
+    other = network([first, mirrored, [[*new, old[-1]] for new, old in zip(outgoing, third, strict=True)]])
+    assert proves("canonical data", pair[0], other)
+    assert proves("sign patterns", pair[0], other)
+
+
+def minima(a, b):
+    """min(a, b)⁺ for two affine forms, written as networks in four ways."""
+    difference = [u - v for u, v in zip(a, b, strict=True)]
+    first = [a, [-v for v in a], b, [-v for v in b], difference, [-v for v in difference]]
+    for second, third in (
+        ([[1, -1, 0, 0, -1, 0, 0]], [1, 0]),  # relu(a − (a − b)⁺)
+        ([[0, 0, 1, -1, 0, -1, 0]], [1, 0]),  # relu(b − (b − a)⁺)
+        ([[1, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 1, 0, 0], [-1, 0, 0, 0, 1, -1, 0]], [1, -1, 1, 0]),
+        ([[1, 0, 0, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0, 0], [0, 0, 1, -1, 1, 0, 0]], [1, 1, -1, 0]),
+    ):
+        yield [first, second, [third]]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_a_minimum_of_two_in_four_ways(data):
+    d = data.draw(st.integers(1, 3))
+    a, b = ([data.draw(entries) for _ in range(d + 1)] for _ in range(2))
+    ways = [network(rows) for rows in minima(a, b)]
+    for left, right in combinations(ways, 2):
+        assert proves("canonical data", left, right)
+        assert proves("sign patterns", left, right)
+    assert same(ways[0], ways[2])
+    point = vector([data.draw(st.integers(-4, 4)) for _ in range(d)])
+    forms = (affine_value(vector(form), point) for form in (a, b))
+    assert value_at(ways[0], point) == (max(min(forms), 0),)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_a_normal_form_is_its_function(data):
+    """Every pencil released over any hyperplane through its axis, then evaluated term by term."""
+    net = data.draw(networks([(2, 2, 3, 1), (3, 2, 3, 1), (3, 3, 2, 1), (2, 3, 1), (2, 1)]))
+    form = NormalForm(net.widths[0], 1)
+    form.add_network(net, 1)
+    terms = []
+    for axis in list(form.pencils):
+        s, t = data.draw(st.sampled_from([(1, 0), (0, 1), (1, 1), (3, -1), (-2, 7)]))
+        through, _ = form.hyperplane([s * v + t * w for v, w in zip(*axis, strict=True)])
+        terms += form.released(axis, data.draw(st.sampled_from([through, *form.met[axis]])))
+    assert not form.pencils
+    for (indices, numbers), weight in form.bent.items():
+        values = vector(numbers)
+        terms.append((weight, values[len(indices) :], dict(zip(indices, values, strict=False))))
+    terms += [(weight, form.forms[index], {}) for index, weight in form.lines.items()]
+    for _ in range(8):
+        x = vector([data.draw(st.fractions(-3, 3, max_denominator=3)) for _ in range(net.widths[0])])
+        total = affine_value(form.affine[0], x)
+        for (weight,), inner, bends in terms:
+            inside = affine_value(inner, x) + sum(p * max(affine_value(form.forms[i], x), 0) for i, p in bends.items())
+            total += weight * max(inside, 0)
+        assert (total,) == value_at(net, x)
+
+
 @pytest.mark.parametrize("record", TABLE, ids=lambda record: record["name"])
 def test_the_table_of_partners(record):
     """tests/tables/networks.json says in `made_by` how each entry was found."""
@@ -533,6 +603,16 @@ def test_pairs_that_the_theory_calls_equal(first, second):
     *before, last = second
     moved = network([*before, [[*row[:-1], row[-1] + 1] for row in last]])
     assert not any(proves(kind, a, moved) for kind in KINDS)
+
+
+def test_a_negative_weight_on_the_mirror_image_of_the_only_positive_unit_plays_no_part():
+    """Rows 2 x⁺ − q (−x)⁺ − y⁺ − t⁺ − 1 for all q ≥ 0: where x < 0 the row is off whatever q is."""
+    first = [[1, 0, 0, 0], [-1, 0, 0, 0], [0, 1, 0, 1], [0, 0, 1, -1]]
+    rows = [[[2, -q, -1, -1, -1]] for q in (0, 1, 5)]
+    nets = [network([first, row, [[1, 0]]]) for row in rows]
+    for other in nets[1:]:
+        assert proves("canonical data", nets[0], other)
+    assert not proves("canonical data", nets[0], network([first, [[2, 3, -1, -1, -1]], [[1, 0]]]))
 
 
 def test_constants_are_functions_of_no_variable():
