@@ -3,10 +3,11 @@
     python benchmarks/equality.py
 
 Weights and biases are float32 standard normal values, taken exactly. The partner b of a is a with its hidden units
-permuted and rescaled by general rationals p/q, p, q ≤ 999 ("equal"), or the same made of a after one weight of an alive
-unit was changed in its last bit ("almost"). Every call runs in a process of its own, which is killed when the call has
-used its limit of processor time; imports, making the networks, and (for the solvers) nothing else are left out. A call
-of the package is repeated on fresh networks, its median is taken; "cold" is the first call of the process.
+permuted and rescaled by general rationals p/q, p, q ≤ 999 ("equal"), or the same made of a after one weight of an
+alive unit was changed in its last bit ("almost"). Every call runs in a process of its own, which is killed when the
+call has used its limit of processor time. Importing the solver or the package and making the networks is not counted.
+A fast call is repeated on fresh networks and its median is taken; "first" is the first call of the process, with all
+that it imports.
 """
 
 from __future__ import annotations
@@ -67,11 +68,13 @@ def last_bit_changed(arrays: Arrays) -> Arrays:
 
 def network_of(arrays: Arrays) -> Network:
     """Give the network with exactly these values."""
-    return Network([Layer([list(map(Fraction, row.tolist())) for row in w], map(Fraction, b.tolist())) for w, b in arrays])
+    return Network(
+        [Layer([list(map(Fraction, row.tolist())) for row in w], map(Fraction, b.tolist())) for w, b in arrays]
+    )
 
 
 def relabelled(net: Network, seed: int, largest: int = 999) -> Network:
-    """Give the network with hidden units permuted and rescaled by general rationals, or by powers of 2 (`largest` 0)."""
+    """Give the network with hidden units permuted and rescaled by rationals, by powers of 2 where `largest` is 0."""
     rng = random.Random(seed)
     for layer in range(1, len(net.layers)):
         units = list(range(net.widths[layer]))
@@ -111,6 +114,9 @@ def machine(libraries: tuple[str, ...] = LIBRARIES) -> str:
 
 def peak_memory() -> float:
     """Give the largest memory of this process so far, in MiB."""
+    status = Path("/proc/self/status")  # ru_maxrss would start with the memory of the process that started this one
+    if status.exists():
+        return next(int(line.split()[1]) for line in status.read_text().splitlines() if "VmHWM" in line) / 2**10
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
 
 
@@ -154,7 +160,7 @@ def one(method: str, shape: str, kind: str, seed: int, seconds: float) -> dict[s
             sys.exit(f"{method} says {answer} for a pair that is {kind}")
     return {
         "cpu": median(times),
-        "cold": times[0],
+        "first": times[0],
         "decided": answer is not None,
         "memory": peak_memory(),
         "grown": peak_memory() - before,
@@ -181,7 +187,9 @@ def over(value: float | None, unit: float | None, limit: float) -> str:
     """Give value / unit as text, as a bound where the value is beyond the limit."""
     if unit is None:
         return "-"
-    return f"> {limit / unit:,.0f}" if value is None else f"{value / unit:,.1f}" if value < 10 * unit else f"{value / unit:,.0f}"
+    if value is None:
+        return f"> {limit / unit:,.0f}"
+    return f"{value / unit:,.1f}" if value < 10 * unit else f"{value / unit:,.0f}"
 
 
 def main() -> None:
@@ -217,11 +225,11 @@ def report(shape: str, kind: str, options: argparse.Namespace) -> None:
         undecided = sum(each is not None and not each["decided"] for each in found)
         times = [each and each["cpu"] for each in decided]
         medians[method] = middle(times)
-        cold = [each and each["cold"] for each in decided]
+        first = [each and each["first"] for each in decided]
         memory = max((each["memory"] for each in decided if each), default=float("nan"))
         each_one = ", ".join(shown(value, limit) for value in times)
         print(
-            f"  {method:10}{shown(medians[method], limit):>10}   cold {shown(middle(cold), limit):>9}   "
+            f"  {method:10}{shown(medians[method], limit):>10}   first {shown(middle(first), limit):>9}   "
             f"peak {memory:5.0f} MiB   {f'{undecided} undecided   ' if undecided else ''}({each_one})",
             flush=True,
         )

@@ -389,6 +389,7 @@ def test_wide_and_rank_deficient_are_what_they_say():
 def test_one_layer_on_the_plane_has_a_constant_neuron():
     net = gallery.network("one_layer_space_2_3_1")
     assert layer_rows(net.layers[0])[2] == [0, 0, 2]
+    assert "on R^2 with a constant neuron" in gallery.about("one_layer_space_2_3_1")
     without = Network([([[1, 1], [1, -1]], [0, 1]), ([[1, 2]], [-2])])
     assert same_on_cells(net, without) is None
 

@@ -7,7 +7,7 @@ Main results
     refined      hash into each unit's colour what ties it to the others, until nothing new is told apart
     searched     go through the ways in which units of equal colours can correspond
 
-A gauge g is a sum of weights that is rescaled exactly as its unit is, so that the weight w from u to v has one value
+A gauge g is a sum of |weights| that is rescaled exactly as its unit is, so that the weight w from u to v has one value
 w·g(u)/g(v) in every labelling and scaling. Networks that are relabellings of each other get equal colours, as long as
 the prime divides no numerator and no denominator. The converse can fail: different colours prove, equal ones propose.
 
@@ -78,18 +78,13 @@ class Colouring:
         Raises:
             ZeroDivisionError: when the prime divides a numerator or a denominator.
         """
-        reduced = [_reduced(layer, prime) for layer in net.layers]
-        sizes, signs = [size for size, _ in reduced], [sign for _, sign in reduced]
-        return cls._started(prime, sizes, signs, [[1] * width for width in net.widths[1:-1]])
-
-    @classmethod
-    def _started(cls, prime: int, sizes: list[Words], signs: list[Words], marks: list[list[int]]) -> Colouring:
         import numpy as np
 
-        # No word may be 0, which `_mix` keeps: an input of colour 0 would have no share in a gauge.
-        first, last = (np.arange(1, count + 1, dtype=np.uint64) for count in (sizes[0].shape[1] - 1, len(sizes[-1])))
-        colours = [_mix(words) for words in (first, *(np.array(layer, np.uint64) for layer in marks), last)]
-        gauges = [np.ones_like(first), *(np.zeros(len(layer), np.uint64) for layer in marks), np.ones_like(last)]
+        reduced = [_reduced(layer, prime) for layer in net.layers]
+        first, *hidden, last = (np.arange(width, dtype=np.uint64) for width in net.widths)
+        colours = [_mix(first), *(np.zeros_like(words) for words in hidden), _mix(last)]
+        gauges = [np.ones_like(first), *(np.zeros_like(words) for words in hidden), np.ones_like(last)]
+        sizes, signs = [size for size, _ in reduced], [sign for _, sign in reduced]
         return cls(prime, sizes, signs, colours, gauges, [gauge.copy() for gauge in gauges])
 
     def copy(self) -> Colouring:
@@ -106,14 +101,17 @@ class Colouring:
         return made
 
     def merged(self, groups: Groups) -> Colouring:
-        """Start again with the first unit of each group in the place of all, marked with the group's size."""
-        sizes, signs = list(self.sizes), list(self.signs)
-        for layer, found in enumerate(groups):
-            first = [group[0] for group in found]
-            for parts in (sizes, signs):
-                parts[layer] = parts[layer][first]
-                parts[layer + 1] = parts[layer + 1][:, [*first, -1]]
-        return self._started(self.prime, sizes, signs, [[len(group) for group in found] for found in groups])
+        """Give a copy that keeps the first unit of each group only."""
+        made = self.copy()
+        made.sizes, made.signs = list(self.sizes), list(self.signs)
+        for layer, found in enumerate(groups, 1):
+            kept = [group[0] for group in found]
+            for units in (made.colours, made.gauges, made.inverses):
+                units[layer] = units[layer][kept]
+            for parts in (made.sizes, made.signs):
+                parts[layer - 1] = parts[layer - 1][kept]
+                parts[layer] = parts[layer][:, [*kept, -1]]
+        return made
 
     def crowd(self) -> tuple[int, list[int]] | None:
         """Give the layer and the units of a smallest set of units of one colour; None when all colours differ."""
@@ -155,10 +153,10 @@ class Colouring:
         tied = size * factor % self.prime
         fresh = (own == 0) & tied.any(axis=1)
         if fresh.any():
-            # Absolute values in unequal shares: only an accident modulo the prime can make their sum vanish.
-            total = (tied[fresh] * (_mix(far) % self.prime) % self.prime).sum(axis=1) % self.prime
+            # Of absolute values: only an accident modulo the prime can make their sum vanish.
+            total = tied[fresh].sum(axis=1) % self.prime
             other[fresh], own[fresh] = total, _inverse(total, self.prime)
-        terms = _mix(far + (4 * (tied * own[:, None] % self.prime) + sign) * _ODD) * (sign != 0)
+        terms = _mix(far + (4 * (tied * own[:, None] % self.prime) + sign) * _ODD)
         self.colours[layer] = _mix(self.colours[layer] * _ODD + terms.sum(axis=1) + int(upward))
 
 

@@ -22,7 +22,8 @@ def test_section_2_3_and_3_4_a_component_without_a_generic_member():
     assert neuron_types(net) == ("nonlinear", "dead")
     found = fiber(net)
     assert [component.flips for component in found.components] == [(), (0,)]
-    assert found.components[1].contains(flipped)
+    assert [component.contains(flipped) for component in found.components] == [False, True]
+    assert [component.contains(net) for component in found.components] == [True, False]
     assert found.components[1].set.contains(flipped.parameters)
     assert same_on_cells(net, flipped) is None
     assert not any(genericity(found.components[1].sample(seed)).is_generic for seed in range(30))
@@ -42,6 +43,20 @@ def test_section_3_4_no_symmetry_by_types_but_two_components():
     assert found.components[1].contains(second)
     assert found.dimension == found.local_dimension == 4
     assert found.labelled_count == 2 * 2 * 2
+
+
+def test_section_3_4_a_constant_function_leaves_all_free_but_its_value():
+    """All rows dead: dim = #parameters − m, one component, that no relabelling moves."""
+    net = Network([IDENTITY, ([[-1, -2], [-3, -1]], [-1, -1]), ([[1, 2]], [5])])
+    found = fiber(net)
+    assert [component.kind for component in found.components] == ["constant"]
+    assert found.dimension == found.local_dimension == net.parameter_count - 1
+    assert found.labelled_count == 1
+    other = [([[7, 0], [3, 9]], [1, 2]), ([[0, -2], [-3, 0]], [0, -1]), ([[-4, 0]], [5])]
+    assert found.contains(Network(other))
+    for changed in ([6], ["9/2"]):
+        assert not found.contains(Network([*other[:2], (other[2][0], changed)]))
+    assert not found.contains(Network([other[0], ([[0, -2], [-3, 1]], [0, -1]), other[2]]))
 
 
 @pytest.mark.parametrize(

@@ -193,11 +193,43 @@ def test_interchangeable_units_are_not_tried_out(width):
     """Duplicates, their multiples, dead units, units without weights: one comparison of colours is enough."""
     row = random.Random(5).choices
     kinds = [([1, -2], [3, 0]), ([1, -2], [6, 0]), ([2, -4], [5, 2])]
-    kinds += [([0, 0], [0, 0]), ([0, 0], [3, 1]), ([-1, 0], [0, 0])]
+    kinds += [([0, 0], [0, 0]), ([0, 0], [3, 1]), ([-1, 0], [0, 0]), ([1, -3], [1, 1]), ([-1, 3], [1, 1])]
     units = [kind for kind in kinds for _ in range(width)] + [(row([-3, 5, 7], k=2), row([2, 4], k=2)) for _ in "ab"]
     first = Layer([unit[0] for unit in units], [unit[0][0] for unit in units])
     a = Network([first, Layer(list(zip(*(unit[1] for unit in units), strict=True)), [1, -1]), Layer([[1, 1]], [0])])
     b = shuffled(a, 6)
+    assert match_units(a, b, budget=1).apply(a) == b
+
+
+def test_how_many_duplicates_there_are_tells_units_apart():
+    a = Network([([[1]] * 5, [0] * 5), ([[1, 1, 1, 0, 0], [0, 0, 0, 1, 1]], [1, 1]), ([[1, 1]], [0])])
+    b = shuffled(a, 18)
+    assert match_units(a, b, budget=1).apply(a) == b
+
+
+def test_weights_tell_units_apart_that_are_tied_to_nothing():
+    """Positive weights between two layers, else zeros: once one unit is matched, all other weights have a meaning."""
+    size = 6
+    source = random.Random(19)
+    middle = [[source.randint(1, 9) for _ in range(size)] for _ in range(size)]
+    a = Network([([[0]] * size, [0] * size), (middle, [0] * size), ([[0] * size], [0])])
+    b = shuffled(a, 20)
+    assert match_units(a, b, budget=size + 1).apply(a) == b
+
+
+def test_scales_spread_along_a_path():
+    """Two paths that go up and down between two layers, each from a bias to a cycle of its own."""
+    length = 7
+    size = length + 2
+    middle = [[0] * (2 * size) for _ in range(2 * size)]
+    for copy, weight in enumerate((2, 3)):
+        for i in range(length):
+            middle[copy * size + i][copy * size + i] = middle[copy * size + i + 1][copy * size + i] = 1
+        for i, j, value in ((-2, -2, weight), (-2, -1, 1), (-1, -2, 1), (-1, -1, 1)):
+            middle[(copy + 1) * size + i][(copy + 1) * size + j] = value
+    bias = ([1] + [0] * (size - 1)) * 2
+    a = Network([([[0]] * (2 * size), [0] * (2 * size)), (middle, bias), ([[0] * (2 * size)], [0])])
+    b = shuffled(a, 21)
     assert match_units(a, b, budget=1).apply(a) == b
 
 

@@ -223,7 +223,7 @@ def test_text_says_not_decided_with_the_reason(monkeypatch, capsys):
     assert cli.run(["describe", "gallery:wide_2_3_2_1"]) == 0
     lines = capsys.readouterr().out.splitlines()
     for start in ("types", "hidden hyperplanes of the first layer", "functional dimension"):
-        assert f"{start}: not decided: there are more than the budget of 2 cells" in lines
+        assert f"{start}: not decided: there are at least 2^2 cells, more than the budget of 2 cells" in lines
     assert not any("at most" in line for line in lines)
     assert cli.run(["dimension", "gallery:wide_2_3_2_1"]) == 0
     out, err = capsys.readouterr()
