@@ -43,6 +43,16 @@ def parameter_names(widths: Sequence[int]) -> list[str]:
     return names
 
 
+def counted(noun: str, indices: Sequence[int]) -> str:
+    """Name units in prose, counting from 1.
+
+    >>> counted("neuron", ()), counted("neuron", (0,)), counted("neuron", (0, 2))
+    ('no neuron', 'neuron 1', 'neurons 1, 3')
+    """
+    names = ", ".join(str(i + 1) for i in indices)
+    return f"{noun}{'s' if len(indices) > 1 else ''} {names}" if names else f"no {noun}"
+
+
 class Letters:
     """The variables of networks of given widths, as SymPy symbols."""
 

@@ -26,6 +26,7 @@ from semialg_fibers.fibers.component import (
     FiberComponent,
     Letters,
     Parametrization,
+    counted,
     equation,
     exact_layers,
     positivity,
@@ -160,9 +161,7 @@ class HiddenComponent(FiberComponent):
     @property
     def name(self) -> str:
         """The flips in words."""
-        columns = ", ".join(str(k + 1) for k in self.flips)
-        what = f"hyperplanes {columns} flipped" if columns else "no hyperplane flipped"
-        return f"hyperplane {self.frame.column + 1} hidden, {what}"
+        return f"hyperplane {self.frame.column + 1} hidden, {counted('hyperplane', self.flips)} flipped"
 
     @property
     def dimension(self) -> int:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from math import factorial
 
 from semialg_fibers.fibers.block import Block, scaled_permutation
-from semialg_fibers.fibers.component import Family, FiberComponent, Parametrization, exact_layers
+from semialg_fibers.fibers.component import Family, FiberComponent, Parametrization, counted, exact_layers
 from semialg_fibers.fibers.equations import OrientationPart
 from semialg_fibers.fibers.orientation import Sides
 from semialg_fibers.geometry.domain import Form, Space
@@ -50,8 +50,7 @@ class OrientationComponent(FiberComponent):
     @property
     def name(self) -> str:
         """The sides in words."""
-        rows = ", ".join(str(label + 1) for label in self.flips)
-        return f"neurons {rows} flipped" if rows else "no neuron flipped"
+        return counted("neuron", self.flips) + " flipped"
 
     @property
     def dimension(self) -> int:

@@ -118,8 +118,8 @@ def _types(net: Network, number: int, budget: int) -> tuple[str, ...]:
     if number == 1:
         return tuple(classify(cast(Form, row), net.domain) for row in layer.integer_forms)  # integers do as well
     by_signs = kinds_by_signs(layer)
-    # Signs settle dead rows on any range, and linear ones that are positive at the origin; without a bias such a row may
-    # vanish on the whole range.
+    # Signs settle dead rows on any range, and linear ones that are positive at the origin; without a bias such a row
+    # may vanish on the whole range.
     settled = all(
         kind == DEAD or (kind == LINEAR and bias > 0) for kind, bias in zip(by_signs, layer.offset, strict=True)
     )
