@@ -12,6 +12,7 @@ References: theory §1, §2.3, §3.4.
 from __future__ import annotations
 
 import random
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from flint import fmpq
 
+from semialg_fibers.errors import BudgetExceededError
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.scalar import Vector, sympy_rational
 from semialg_fibers.geometry.semialgebraic import BasicSet, SemialgebraicSet, symbols_for
@@ -154,8 +156,10 @@ class Parametrization:
 class FiberComponent(ABC):
     """One component of a fiber, up to relabelling of hidden units.
 
-    `flips` are second-layer rows (visible, one hidden layer) or first-layer columns (hidden), 0-based; `direction` is
-    +1 or −1 when n1 = 1, the side on which the network stands still, relative to the given network; else None.
+    `flips` are second-layer rows (visible, one hidden layer) or first-layer columns (hidden), 0-based, relative to the
+    given network. `direction` is +1 or −1 when n1 = 1: whether the first layer counts u as the given network does, or
+    −u; else None. For n1 = 1, families that the given network does not belong to have their own reference: rows 0,
+    1, ... are the inner breakpoints in order, each opening away from the outermost one.
     """
 
     kind: str
@@ -263,8 +267,15 @@ class LazySequence(Sequence[FiberComponent]):
         return self._known[index]
 
     def __len__(self) -> int:
-        """Count, by closed form where there is one."""
-        return self._length()
+        """Count, by closed form where there is one.
+
+        Raises:
+            BudgetExceededError: when the number is open, or beyond what `len` can return (`component_count` gives it).
+        """
+        count = self._length()
+        if count > sys.maxsize:
+            raise BudgetExceededError("there are more components than len() can return; ask for component_count")
+        return count
 
 
 def exact_layers(forms: Sequence[Vector], outgoing: Sequence[Vector], constant: Vector) -> tuple[Layer, Layer]:

@@ -188,27 +188,40 @@ class OrientationProblem:
             for size in range(self.k + 1):
                 yield from combinations(range(self.k), size)
         elif self._must_vanish:
-            yield from sorted(self._vanishing(), key=lambda sides: (len(sides), sides))
+            if self.linear.is_zero():
+                yield ()  # before the search for more, which may exceed its budget
+            yield from (sides for sides in self._vanishing_sets if sides)
         else:
             yield from self._by_levels(budget)
 
-    def _vanishing(self) -> Iterator[Sides]:
-        """Yield the sets with M_S = 0: 0/1 solutions of Σ_l x_l C_l B_l = −M."""
+    @cached_property
+    def _vanishing_sets(self) -> tuple[Sides, ...]:
+        """The sets with M_S = 0 in order: 0/1 solutions of Σ_l x_l C_l B_l = −M."""
         if self.jumps_are_independent and self.linear.is_zero():
-            yield ()
-            return
+            return ((),)
         cells = [(a, i) for a in range(self.m) for i in range(self.p)]
         products = [
             [column[a] * form[i] for a, i in cells] for form, column in zip(self.forms, self.outgoing, strict=True)
         ]
         target = tuple(-self.linear[a, i] for a, i in cells)
-        yield from zero_one_solutions(Matrix.from_columns(products, len(cells)), target)
+        found = zero_one_solutions(Matrix.from_columns(products, len(cells)), target)
+        return tuple(sorted(found, key=lambda sides: (len(sides), sides)))
+
+    @property
+    def _vanishing_is_known(self) -> bool:
+        try:
+            self._vanishing_sets  # noqa: B018
+        except BudgetExceededError:
+            return False
+        return True
 
     @property
     def is_countable(self) -> bool:
         """Whether all feasible S are known to be found: a closed form, a proof that prunes, or few enough sets."""
-        if self.all_feasible or self._must_vanish:
+        if self.all_feasible:
             return True
+        if self._must_vanish:
+            return self._vanishing_is_known
         return self.rank_is_monotone or 2**self.k <= BUDGET
 
     def _by_levels(self, budget: int) -> Iterator[Sides]:
@@ -221,8 +234,7 @@ class OrientationProblem:
                 if tested > budget:
                     low, high = found, found + 2**self.k - (tested - 1)
                     raise BudgetExceededError(
-                        f"after {budget} of 2^{self.k} choices of sides {found} are feasible; the number of components "
-                        f"lies between {low} and {high}",
+                        f"after {budget} of 2^{self.k} choices of sides {found} are feasible",
                         low=low,
                         high=high,
                     )
@@ -245,7 +257,15 @@ class OrientationProblem:
         """
         if self.all_feasible:
             return int(2**self.k)
-        return sum(1 for _ in self.feasible_sets(budget))
+        found = 0
+        try:
+            for _ in self.feasible_sets(budget):
+                found += 1
+        except BudgetExceededError as error:
+            low, high = error.place.get("low", found), error.place.get("high", 2**self.k)
+            words = f"the number of components lies between {low} and {high}"
+            raise BudgetExceededError(f"{error.message}; {words}", low=low, high=high) from None
+        return found
 
     # dimensions
 
@@ -307,7 +327,7 @@ class OrientationProblem:
         if self.rank_is_monotone:
             return self.linear.rank()
         try:
-            return 0 if next(self._vanishing(), None) is not None else 1
+            return 0 if self._vanishing_sets else 1
         except BudgetExceededError:
             return 0
 

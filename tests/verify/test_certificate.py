@@ -381,7 +381,7 @@ def test_a_minimum_of_two_in_four_ways(data):
 @given(st.data())
 def test_a_normal_form_is_its_function(data):
     """Every pencil released over any hyperplane through its axis, then evaluated term by term."""
-    net = data.draw(networks([(2, 2, 3, 1), (3, 2, 3, 1), (3, 3, 2, 1), (2, 3, 1), (2, 1)]))
+    net = data.draw(networks([(2, 2, 3, 1), (3, 2, 3, 1), (3, 3, 2, 1), (3, 4, 2, 1), (2, 3, 1), (2, 1)]))
     form = NormalForm(net.widths[0], 1)
     form.add_network(net, 1)
     terms = []
@@ -612,7 +612,11 @@ def test_a_negative_weight_on_the_mirror_image_of_the_only_positive_unit_plays_n
     nets = [network([first, row, [[1, 0]]]) for row in rows]
     for other in nets[1:]:
         assert proves("canonical data", nets[0], other)
-    assert not proves("canonical data", nets[0], network([first, [[2, 3, -1, -1, -1]], [[1, 0]]]))
+    for row in ([2, 3, -1, -1, -1], [2, 0, -1, -1, 1], [2, 1, -1, -1, -1]):
+        assert not proves("canonical data", nets[0], network([first, [row], [[1, 0]]]))
+    on = [network([first, [[2, -q, -1, -1, 1]], [[1, 0]]]) for q in (0, 1)]
+    assert not same(*on)  # with a positive bias the row can be on where x < 0
+    assert not proves("canonical data", *on)
 
 
 def test_constants_are_functions_of_no_variable():
