@@ -31,8 +31,11 @@ from semialg_fibers.geometry.semialgebraic import BasicSet, SemialgebraicSet
 from semialg_fibers.networks.cells import cells
 from semialg_fibers.networks.layer import Layer, Network
 from semialg_fibers.networks.neuron_kind import neuron_types
+from semialg_fibers.questions.alignment import align
 from semialg_fibers.questions.dimension import functional_dimension
+from semialg_fibers.questions.equivalence import Different, Same, Undecided, same_function
 from semialg_fibers.questions.identifiability import Identifiability, identifiability
+from semialg_fibers.questions.matching import canonical_form, match_units
 from semialg_fibers.questions.summary import summary
 
 __all__ = [
@@ -60,6 +63,13 @@ __all__ = [
     "SemialgebraicSet",
     "identifiability",
     "Identifiability",
+    "same_function",
+    "Same",
+    "Different",
+    "Undecided",
+    "canonical_form",
+    "match_units",
+    "align",
     "functional_dimension",
     "cells",
     "nonnegative_column_rank",

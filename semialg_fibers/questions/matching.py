@@ -371,12 +371,12 @@ def _primitive_rows(net: Network) -> Network:
     """Scale the hidden rows to primitive integer vectors."""
     for layer, factors in enumerate(_spread(net, _content_rule), 1):
         net = net.rescaled(layer, factors)
-    for layer in range(1, len(net.layers)):  # rows that got their scale from above are only known to be integer
+    for layer in range(1, len(net.layers)):  # a scale that came late, or from above, took no account of the whole row
         below = net.layers[layer - 1]
-        rows = zip(below.matrix.integer_rows(), below.offset, strict=True)
-        contents = [gcd(*row, int(value.p)) or 1 for row, value in rows]
-        if max(contents) > 1:
-            net = net.rescaled(layer, [fmpq(1, value) for value in contents])
+        rows = zip(below.matrix.integer_rows(), below.matrix.denominators(), below.offset, strict=True)
+        contents = [_content((fmpq(gcd(*row), under), constant)) or ONE for row, under, constant in rows]
+        if any(value != 1 for value in contents):
+            net = net.rescaled(layer, [1 / value for value in contents])
     return net
 
 

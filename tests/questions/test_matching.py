@@ -402,6 +402,9 @@ def test_units_that_look_alike_but_cannot_be_exchanged_have_one_canonical_form(e
 @settings(max_examples=100, deadline=None)
 @given(networks())
 @example(Network([([[0]], [0]), ([["1/2"], [3]], [0, 0]), ([[2, 3]], [0])]))  # nonzero rows that read a zero unit only
+@example(  # a second-layer row that gets its scale after the third layer has got its own
+    Network([([[0]], [0]), ([[2], [3]], [5, 0]), ([["1/2", "1/3"]], [1]), ([[1]], [0])])
+)
 def test_canonical_forms_are_relabellings_with_primitive_rows(net):
     form = canonical_form(net)
     assert match_units(net, form) is not None
