@@ -238,6 +238,7 @@ class LazySequence(Sequence[FiberComponent]):
         self._make = make
         self._length = length
         self._known: list[FiberComponent] = []
+        self._failure: BudgetExceededError | None = None
 
     @cached_property
     def _source(self) -> Iterator[FiberComponent]:
@@ -260,8 +261,13 @@ class LazySequence(Sequence[FiberComponent]):
         if index < 0:
             index += len(self)
         while len(self._known) <= index:
+            if self._failure is not None:  # a generator that has failed would seem to have ended
+                raise self._failure
             try:
                 self._known.append(next(self._source))
+            except BudgetExceededError as error:
+                self._failure = error
+                raise
             except StopIteration:
                 raise IndexError(f"component {index} does not exist, there are {len(self._known)}") from None
         return self._known[index]

@@ -26,7 +26,7 @@ from semialg_fibers.errors import InvalidNetworkError, UnsupportedError
 from semialg_fibers.geometry.scalar import Vector, exact, sympy_rational
 from semialg_fibers.networks.cells import each_cell, signs_on_facet
 from semialg_fibers.networks.layer import Network
-from semialg_fibers.networks.neuron_kind import DEAD, maps_onto_orthant, neuron_types
+from semialg_fibers.networks.neuron_kind import CELL_BUDGET, DEAD, maps_onto_orthant, neuron_types
 from semialg_fibers.networks.symmetry import flipped, translated
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def alive_rows(net: Network) -> tuple[int, ...]:
     return tuple(j for j, kind in enumerate(neuron_types(net, 2)) if kind != DEAD)
 
 
-def hidden_hyperplanes(net: Network, budget: int = 20_000) -> tuple[int, ...]:
+def hidden_hyperplanes(net: Network, budget: int = CELL_BUDGET) -> tuple[int, ...]:
     """Give the first-layer indices i such that no second-layer neuron with A2_ji ≠ 0 is active on H_i.
 
     By the row rule (b2_j ≤ 0 and A2_jk ≤ 0 for k ≠ i) where the first layer maps onto the orthant, by the facets of
@@ -208,6 +208,8 @@ def flip(net: Network, columns: Iterable[int]) -> Network:
     [[1, -1], [0, -1]]
     """
     found = hiding(net)
+    if not isinstance(columns, Iterable):
+        raise InvalidNetworkError(f"expected a list of columns, got {columns!r}", value=columns)
     chosen = list(columns)
     for k in chosen:
         if k not in range(net.layers[0].outputs) or chosen.count(k) > 1:

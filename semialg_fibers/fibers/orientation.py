@@ -166,6 +166,8 @@ class OrientationProblem:
         outgoing = Matrix.from_columns(self.outgoing, self.m)
         if not all(any(row) for row in incoming.integer_rows()) or not all(any(column) for column in self.outgoing):
             return False
+        if self.k > self.m * self.p:
+            return False
         if incoming.rank() == self.k or outgoing.rank() == self.k:
             return True
         # A projection y·C_l only loses rank: full rank of (y·C_l) B_l for some vectors y side by side is a proof.
@@ -302,7 +304,7 @@ class OrientationProblem:
             return k + rho**2 + rho + (r - rho) * n
         return k + rho * (rho + 1) + p + rho + 1 + (r - rho - 1) * n
 
-    def largest_dimension(self, budget: int = BUDGET) -> int:
+    def largest_dimension(self, budget: int = BUDGET // 16) -> int:
         """Give the largest dimension of a component; it falls with the rank of M_S, so small ranks end the search.
 
         Raises:
@@ -316,7 +318,7 @@ class OrientationProblem:
             best = max(best, self.dimension(sides))
             if best == bound:
                 return best
-            if count >= budget:
+            if count >= budget - 1 and 2**self.k > budget:
                 raise BudgetExceededError(
                     f"the largest dimension among 2^{self.k} components was not found among the first {budget}"
                 )

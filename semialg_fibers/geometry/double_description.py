@@ -14,6 +14,7 @@ References: K. Fukuda, A. Prodon, Double description method revisited (1996).
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from math import gcd
 from typing import NamedTuple
@@ -28,6 +29,29 @@ IntegerForm = tuple[int, ...]
 AnyForm = Sequence[fmpq] | Sequence[int]
 
 MAX_RAYS = 20_000  # of one cone: a box in dimension d has 2^d
+
+
+class Effort:
+    """A budget for splitting: elementary comparisons, which is the same on every machine, and seconds if wished."""
+
+    def __init__(self, comparisons: int, seconds: float | None = None) -> None:
+        """Start counting."""
+        self._left = comparisons
+        self._total = comparisons
+        self._seconds = seconds
+        self._end = None if seconds is None else time.monotonic() + seconds
+
+    def spend(self, comparisons: int) -> None:
+        """Count comparisons.
+
+        Raises:
+            BudgetExceededError: when comparisons or seconds are used up.
+        """
+        self._left -= comparisons
+        if self._left < 0:
+            raise BudgetExceededError(f"the cells take more than the budget of {self._total:,} comparisons")
+        if self._end is not None and time.monotonic() > self._end:
+            raise BudgetExceededError(f"the cells take more than the budget of {self._seconds} seconds")
 
 
 class Cone(NamedTuple):
@@ -78,7 +102,7 @@ def cone_of(domain: Domain) -> Cone:
     return cone
 
 
-def split(cone: Cone, form: IntegerForm) -> tuple[Cone | None, Cone | None]:
+def split(cone: Cone, form: IntegerForm, effort: Effort | None = None) -> tuple[Cone | None, Cone | None]:
     """Give the parts {form ≤ 0} and {form ≥ 0} of the cone, None for a part without interior; two None if form = 0."""
     for place, line in enumerate(cone.lineality):
         if value := value_on(form, line):
@@ -91,7 +115,7 @@ def split(cone: Cone, form: IntegerForm) -> tuple[Cone | None, Cone | None]:
     bit = 1 << len(cone.constraints)
     rays, masks = cone.rays, cone.masks
     between = [(rays[i], masks[i] | bit) for i, value in enumerate(values) if value == 0]
-    for i, j, common in _adjacent(cone, above, below):
+    for i, j, common in _adjacent(cone, above, below, effort):
         between.append((_eliminated(rays[j], values[j], rays[i], values[i]), common | bit))
     if len(above) + len(below) + len(between) > MAX_RAYS:
         raise BudgetExceededError(f"a cell has more than {MAX_RAYS} rays", budget=MAX_RAYS)
@@ -119,7 +143,7 @@ def _split_line(cone: Cone, form: IntegerForm, place: int, value: int) -> tuple[
     )
 
 
-def _adjacent(cone: Cone, above: list[int], below: list[int]) -> Iterator[tuple[int, int, int]]:
+def _adjacent(cone: Cone, above: list[int], below: list[int], effort: Effort | None) -> Iterator[tuple[int, int, int]]:
     """Yield the pairs that span a two-dimensional face: no third ray is tight wherever both are.
 
     The test is exact for degenerate cones and with redundant constraints. A two-dimensional face needs dim − 2
@@ -127,7 +151,12 @@ def _adjacent(cone: Cone, above: list[int], below: list[int]) -> Iterator[tuple[
     """
     least = len(cone.constraints[0]) - len(cone.lineality) - 2
     for i in above:
+        close = 0
         for j in below:
             common = cone.masks[i] & cone.masks[j]
-            if common.bit_count() >= least and sum(mask & common == common for mask in cone.masks) == 2:
-                yield i, j, common
+            if common.bit_count() >= least:
+                close += 1
+                if sum(mask & common == common for mask in cone.masks) == 2:
+                    yield i, j, common
+        if effort is not None:
+            effort.spend(len(below) + close * len(cone.masks))

@@ -30,6 +30,7 @@ from semialg_fibers.geometry.domain import Space
 from semialg_fibers.geometry.double_description import (
     AnyForm,
     Cone,
+    Effort,
     IntegerForm,
     cone_of,
     integral,
@@ -43,6 +44,9 @@ from semialg_fibers.networks.layer import Network
 
 if TYPE_CHECKING:
     import sympy
+
+
+COMPARISONS = 2_000  # allowed for each cell of a budget
 
 
 @dataclass(frozen=True)
@@ -118,7 +122,7 @@ class Cell:
         return all(affine_value(vector(form), x) >= 0 for form in self.inequalities)
 
 
-def each_cell(net: Network, budget: int = 100_000) -> Iterator[Cell]:
+def each_cell(net: Network, budget: int = 100_000, seconds: float | None = None) -> Iterator[Cell]:
     """Yield every full-dimensional cell {x in the domain : the signs of all preactivations are those of one pattern}.
 
     They come in the lexicographic order of their patterns, one hidden layer after the other, and fill the domain. One
@@ -127,7 +131,8 @@ def each_cell(net: Network, budget: int = 100_000) -> Iterator[Cell]:
     Implements: theory §9.
 
     Raises:
-        BudgetExceededError: when there are more than `budget` cells, or one has more than `MAX_RAYS` rays (`.budget`).
+        BudgetExceededError: when there are more than `budget` cells, one has more than `MAX_RAYS` rays (`.budget`), or
+            they take more comparisons than so many cells are allowed, or more `seconds`.
 
     >>> net = Network([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, 1, 1]], [0])])
     >>> len(list(each_cell(net)))
@@ -135,27 +140,30 @@ def each_cell(net: Network, budget: int = 100_000) -> Iterator[Cell]:
     """
     check_least(net, budget)
     integral = _integral_layers(net)
-    for count, state in enumerate(_descend(cone_of(net.domain), integral)):
+    for count, state in enumerate(_descend(cone_of(net.domain), integral, Effort(COMPARISONS * budget, seconds))):
         _check_budget(count, budget)
         yield _cell(state, state.cone, integral)
 
 
-def cells(net: Network, budget: int = 100_000) -> tuple[Cell, ...]:
+def cells(net: Network, budget: int = 100_000, seconds: float | None = None) -> tuple[Cell, ...]:
     """Give every full-dimensional activation cell of a network of any depth, as `each_cell` yields them.
 
     Implements: theory §9.
 
     Raises:
-        BudgetExceededError: when there are more than `budget` cells, or one has more than `MAX_RAYS` rays (`.budget`).
+        BudgetExceededError: when there are more than `budget` cells, one has more than `MAX_RAYS` rays (`.budget`), or
+            they take more comparisons than so many cells are allowed, or more `seconds`.
 
     >>> net = Network([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])
     >>> [(cell.pattern, cell.point, cell.weight, cell.bias) for cell in cells(net)]
     [(((0, 1),), (-1,), Matrix([[-1]]), (0,)), (((1, 0),), (1,), Matrix([[1]]), (0,))]
     """
-    return tuple(each_cell(net, budget))
+    return tuple(each_cell(net, budget, seconds))
 
 
-def common_cells(a: Network, b: Network, budget: int = 100_000) -> Iterator[tuple[Cell, Cell]]:
+def common_cells(
+    a: Network, b: Network, budget: int = 100_000, seconds: float | None = None
+) -> Iterator[tuple[Cell, Cell]]:
     """Yield the full-dimensional pieces {cell of a} ∩ {cell of b}, each as seen by a and as seen by b.
 
     Both cells of a pair have the same inequalities, rays and point; pattern and affine maps are those of a and of b.
@@ -174,8 +182,9 @@ def common_cells(a: Network, b: Network, budget: int = 100_000) -> Iterator[tupl
     check_least(a, budget)
     check_least(b, budget)
     count, left, right = 0, _integral_layers(a), _integral_layers(b)
-    for outer in _descend(cone_of(a.domain), left):
-        for inner in _descend(outer.cone, right):
+    effort = Effort(COMPARISONS * budget, seconds)
+    for outer in _descend(cone_of(a.domain), left, effort):
+        for inner in _descend(outer.cone, right, effort):
             _check_budget(count, budget)
             count += 1
             yield _cell(outer, inner.cone, left), _cell(inner, inner.cone, right)
@@ -262,7 +271,7 @@ def _integral_layers(net: Network) -> _IntegralLayers:
     return _IntegralLayers(rows, tuple(scales[1:]))
 
 
-def _descend(start: Cone, net: _IntegralLayers) -> Iterator[_State]:
+def _descend(start: Cone, net: _IntegralLayers, effort: Effort) -> Iterator[_State]:
     """Yield the pieces of the cone on which no hidden unit of the network switches, depth first, by an own stack."""
     stack = [_State(start, (), (), (), (tuple(net.rows[0]),))]
     while stack:
@@ -281,7 +290,8 @@ def _descend(start: Cone, net: _IntegralLayers) -> Iterator[_State]:
                 vanishing = (*state.vanishing, (depth + 1, unit))
                 stack.append(state._replace(bits=(*state.bits, 0), vanishing=vanishing))
                 continue
-            below, above = split(state.cone, tuple(value // divisor for value in form))
+            effort.spend(len(state.cone.rays))
+            below, above = split(state.cone, tuple(value // divisor for value in form), effort)
             for bit, part in ((1, above), (0, below)):
                 if part is not None:
                     stack.append(state._replace(cone=part, bits=(*state.bits, bit)))

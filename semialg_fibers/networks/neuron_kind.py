@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast
 
-from semialg_fibers.errors import InvalidNetworkError, UnsupportedError
+from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, UnsupportedError
 from semialg_fibers.geometry.domain import Domain, Form, Space, negated
 from semialg_fibers.geometry.scalar import Vector, affine_value
 from semialg_fibers.networks.cells import each_cell, signs_on
 from semialg_fibers.networks.layer import Layer, Network
 
 DEAD, LINEAR, NONLINEAR = "dead", "linear", "nonlinear"
+CELL_BUDGET = 5_000
 
 
 def classify(form: Form, domain: Domain) -> str:
@@ -90,7 +91,7 @@ def default_layer(net: Network) -> int:
     return min(2, len(net.layers) - 1)
 
 
-def neuron_types(net: Network, layer: int | None = None, budget: int = 20_000) -> tuple[str, ...]:
+def neuron_types(net: Network, layer: int | None = None, budget: int = CELL_BUDGET) -> tuple[str, ...]:
     """Give "dead", "linear" or "nonlinear" for each unit of a hidden layer, on the range of the layers before it.
 
     `layer` counts from 1 and defaults to the second hidden layer, or the only one. Where the layer before maps onto
@@ -109,11 +110,14 @@ def neuron_types(net: Network, layer: int | None = None, budget: int = 20_000) -
     number = default_layer(net) if layer is None else layer
     if not 1 <= number < len(net.layers):
         raise InvalidNetworkError(f"layer {number} is not hidden: the hidden layers are 1..{len(net.layers) - 1}")
-    return _types(net, number, budget)
+    found = _types(net, number, budget)
+    if isinstance(found, BudgetExceededError):
+        raise found
+    return found
 
 
 @lru_cache(maxsize=32)
-def _types(net: Network, number: int, budget: int) -> tuple[str, ...]:
+def _types(net: Network, number: int, budget: int) -> tuple[str, ...] | BudgetExceededError:
     layer = net.layers[number - 1]
     if number == 1:
         return tuple(classify(cast(Form, row), net.domain) for row in layer.integer_forms)  # integers do as well
@@ -125,7 +129,10 @@ def _types(net: Network, number: int, budget: int) -> tuple[str, ...]:
     )
     if settled or (number == 2 and maps_onto_orthant(net)):
         return by_signs
-    return _on_cells(net, number, by_signs, budget)
+    try:
+        return _on_cells(net, number, by_signs, budget)
+    except BudgetExceededError as error:
+        return error  # kept, so that nobody tries again
 
 
 def kinds_by_signs(layer: Layer) -> tuple[str, ...]:

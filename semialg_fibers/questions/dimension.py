@@ -18,7 +18,7 @@ from operator import mul
 
 from flint import fmpz_mat, nmod_mat
 
-from semialg_fibers.errors import UnsupportedError
+from semialg_fibers.errors import BudgetExceededError, UnsupportedError
 from semialg_fibers.geometry.linear import Matrix, primes
 from semialg_fibers.networks.cells import Cell, check_least, each_cell
 from semialg_fibers.networks.layer import Layer, Network
@@ -26,7 +26,7 @@ from semialg_fibers.networks.layer import Layer, Network
 Row = tuple[int, ...]
 
 
-def functional_dimension(net: Network, budget: int = 100_000) -> int:
+def functional_dimension(net: Network, budget: int = 100_000, most_parameters: int = 1_000) -> int:
     """Give the rank over Q of the coefficients G_0, ..., G_d of all ∇_θ f_o(x) = G_0 + Σ x_i G_i, over the full cells.
 
     A cell on which some preactivation vanishes identically is left out: there f is not differentiable in θ.
@@ -39,12 +39,16 @@ def functional_dimension(net: Network, budget: int = 100_000) -> int:
     Implements: theory §9.
 
     Raises:
-        BudgetExceededError: when there are more than `budget` cells.
+        BudgetExceededError: when there are more than `budget` cells, or more than `most_parameters` parameters.
         UnsupportedError: when a preactivation vanishes on every cell, so that f is nowhere differentiable in θ.
 
     >>> functional_dimension(Network([([[1], [1]], [-1, -1]), ([[2, 3]], [0])]))
     3
     """
+    if net.parameter_count > most_parameters:
+        raise BudgetExceededError(
+            f"the Jacobian has {net.parameter_count} columns, more than the budget of {most_parameters} parameters"
+        )
     check_least(net, budget)
     integral = _integral(net)
     # Each hidden unit's scaling gives a vector on which all rows vanish. They are independent: in a linear relation the

@@ -21,11 +21,9 @@ from semialg_fibers.fibers.genericity import Condition, genericity
 from semialg_fibers.fibers.hiding import hidden_hyperplanes, hiding
 from semialg_fibers.geometry.domain import Space
 from semialg_fibers.networks.layer import Network
-from semialg_fibers.networks.neuron_kind import NONLINEAR, default_layer, neuron_types
+from semialg_fibers.networks.neuron_kind import CELL_BUDGET, NONLINEAR, default_layer, neuron_types
 from semialg_fibers.questions.dimension import functional_dimension
 from semialg_fibers.questions.identifiability import Identifiability, identifiability
-
-CELL_BUDGET = 5_000
 
 T = TypeVar("T")
 

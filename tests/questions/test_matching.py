@@ -512,6 +512,15 @@ def test_a_planted_relabelling_under_small_noise_comes_back(widths, seed):
     assert found.distance_after < 0.1 * found.distance_before
 
 
+def test_outgoing_weights_tell_units_with_equal_rows_apart():
+    first = Layer([[1, 2]] * 4 + [[3, -1]] * 4, [1] * 4 + [2] * 4)
+    a = Network([first, *random_network((8, 3), 23, -99, 99).layers])
+    b = shuffled(noisy(a, 24, 20), 25)
+    found = align(a, b)
+    assert found.orders == align(noisy(a, 24, 20), b).orders
+    assert found.distance_after < 0.01 * found.distance_before
+
+
 def test_a_mere_permutation_is_undone_exactly():
     a = random_network((4, 8, 8, 2), seed=20)
     b = shuffled(a, 21, lambda source: Fraction(1))
