@@ -15,7 +15,7 @@ m(a, b) = min(a, b)⁺ and the forms a = ℓ, b = ℓ + p u of the pencil
     relu(ℓ + p relu(u)) = m(a, b) for p < 0,    a⁺ + b⁺ − m(a, b) for p > 0.
 
 Each h of a pencil has a positive half. G_P is the function that jumps by K_h across that half, not at all across the
-other half, and is zero on the side where no positive half lies; K determines it.
+other half, and is zero beside one fixed direction; K determines it.
 
 References: theory §4; beyond §1.1, §2.2, §2.3.
 """
@@ -225,7 +225,7 @@ class NormalForm:
         axis, places = _echelon(a, b)
         halves = self.pencils.setdefault(axis, {})
         met = self.met.setdefault(axis, {})
-        # In the plane of the two basis forms (s, t) no positive half meets t < 0. There G = 0: compare near (1, −0).
+        # In the plane of the two basis forms G is zero beside (1, 0): what m is there goes to the affine part.
         if _sign_beside(a, places) > 0 and _sign_beside(b, places) > 0:
             self.add_affine(weight, b if _sign_beside(difference, places) > 0 else a)
         # m(a, b) bends on {a = 0 < b}, on {b = 0 < a} by their own slopes, and on {a = b > 0} by −(a − b)⁺.
@@ -359,6 +359,5 @@ def _sign_beside(form: Form, places: tuple[int, int]) -> int:
 
 def _side(form: Form, other: Form, places: tuple[int, int]) -> int:
     """Give the sign of `other` on the positive half of {form = 0}."""
-    sign = 1 if (form[places[0]] or form[places[1]]) > 0 else -1
-    # the half points to (−β, α) for the form (α, β) oriented by its first nonzero coordinate
-    return sign if _determinant(form, other, places) > 0 else -sign
+    # the half points to (−β, α) for the form (α, β)
+    return 1 if _determinant(form, other, places) > 0 else -1

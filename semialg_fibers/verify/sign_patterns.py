@@ -73,8 +73,7 @@ def same_by_sign_patterns(a: Network, b: Network) -> bool:
         return False
     inside, base_of = bases
     terms = [term for axis in list(base_of) for term in form.released(axis, base_of[axis])]
-    if form.pencils:
-        return False
+    assert not form.pencils  # the two jumps that a release leaves cannot cancel each other, hence are zero
     for (indices, numbers), weight in form.bent.items():
         values = [fmpq(value) for value in numbers]
         terms.append((weight, tuple(values[len(indices) :]), dict(zip(indices, values, strict=False))))
@@ -164,17 +163,17 @@ class _Coordinates:
 class _Group(NamedTuple):
     """Rows that have one hyperplane in the cells where their pairs agree, and what restricts the cells.
 
-    `first` = (κ, D_κ): only cells with this sign at κ in which all entries before κ are zero. `guard` = ±1: cells
-    where guard · D_k · entry ≥ 0 for all k are left out, because the hyperplane misses them; 0: it misses none.
+    `half` = (κ, side): only cells with this sign at κ. `guard` = ±1: cells where guard · D_k · entry ≥ 0 for all k are
+    left out, because the hyperplane misses them; 0: it misses none.
     """
 
     rows: list[_Row]
-    first: tuple[int, int] | None
+    half: tuple[int, int] | None
     guard: int
 
 
 def _groups(rows: list[_Row], count: int) -> Iterator[_Group]:
-    """Yield the groups whose jumps must cancel, scaled by the constant, else the rest, else the first entry."""
+    """Yield the groups whose jumps must cancel, scaled by the constant, else the rest, else each entry."""
     affine: dict[tuple[fmpq, Vector], list[_Row]] = {}
     linear = []
     for row in rows:
@@ -196,11 +195,13 @@ def _vanishes(group: _Group) -> bool:
     for pairs in {row.pairs for row in group.rows}:
         terms: list[Tensor] = []
         weights = _integers([row.weight for row in group.rows])
-        restriction = [_restriction(k, pair, group.first) for k, pair in enumerate(pairs)]
+        signs = [(1, 1)] * len(pairs)
+        if group.half is not None:
+            signs[group.half[0]] = (int(group.half[1] == 0), int(group.half[1] == 1))
         guard = [(int(group.guard * above >= 0), int(group.guard * below <= 0)) for above, below in pairs]
         for weight, row in zip(weights, group.rows, strict=True):
             flags = []
-            for mine, other, (above, below) in zip(pairs, row.pairs, restriction, strict=True):
+            for mine, other, (above, below) in zip(pairs, row.pairs, signs, strict=True):
                 flags.append((int(above and mine[0] == other[0]), int(below and mine[1] == other[1])))
                 if not any(flags[-1]):
                     break
@@ -212,14 +213,6 @@ def _vanishes(group: _Group) -> bool:
         if not tensor_sum_vanishes(terms):
             return False
     return True
-
-
-def _restriction(k: int, pair: Pair, first: tuple[int, int] | None) -> Flags:
-    if first is None or k > first[0]:
-        return 1, 1
-    if k == first[0]:
-        return int(first[1] == 0), int(first[1] == 1)
-    return int(pair[0] == 0), int(pair[1] == 0)
 
 
 def _integers(vectors: list[Vector]) -> list[tuple[int, ...]]:

@@ -255,6 +255,12 @@ def test_a_function_of_one_form_is_one_of_one_variable(data):
     assert proves("one variable", pair[0], pair[0])
 
 
+def test_a_unit_without_outgoing_weights_has_no_direction():
+    a, b = network([[[1, 1, 0], [1, -1, 0]], [[2, 0, 1]]]), network([[[2, 2, 0]], [[1, 1]]])
+    assert proves("one variable", a, b)
+    assert not proves("one variable", network([*rows_of(a)[:1], [[2, 1, 1]]]), b)
+
+
 UNITS = [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0]]
 
 
@@ -275,6 +281,22 @@ def test_over_independent_hyperplanes_sign_patterns_decide(data):
     third, shift = [[*weights, 0]], [[*weights, data.draw(st.sampled_from([0, 0, 0, 1]))]]
     a, b = network([UNITS, rows, third]), network([UNITS, others, shift])
     assert proves("sign patterns", a, b) == same(a, b)
+
+
+@pytest.mark.parametrize("swap", [False, True])
+@pytest.mark.parametrize("constant", [0, -1])
+def test_hyperplanes_that_miss_a_cell_need_not_cancel_there(swap, constant):
+    """Where x > 0 the rows (−1, 1) and (−1, 2) are off: only their other halves meet rows of the other network.
+
+    As forms the first is −x there and the second −2x: two hyperplanes that miss the cell.
+    """
+    nets = []
+    for pairs in (((-1, 1), (1, 2)), ((1, 1), (-1, 2))):
+        rows = [[*(pair[::-1] if swap else pair), -1, -1, constant] for pair in pairs]
+        nets.append(network([UNITS, rows, [[1, 1, 0]]]))
+    assert same(*nets)
+    assert not proves("canonical data", *nets)
+    assert proves("sign patterns", *nets)
 
 
 @settings(max_examples=60, deadline=None)
@@ -381,7 +403,7 @@ def test_a_minimum_of_two_in_four_ways(data):
 @given(st.data())
 def test_a_normal_form_is_its_function(data):
     """Every pencil released over any hyperplane through its axis, then evaluated term by term."""
-    net = data.draw(networks([(2, 2, 3, 1), (3, 2, 3, 1), (3, 3, 2, 1), (3, 4, 2, 1), (2, 3, 1), (2, 1)]))
+    net = data.draw(networks([(2, 2, 3, 1), (3, 2, 3, 1), (3, 3, 2, 1), (3, 4, 2, 1), (1, 3, 2, 1), (2, 3, 1), (2, 1)]))
     form = NormalForm(net.widths[0], 1)
     form.add_network(net, 1)
     terms = []
@@ -463,10 +485,11 @@ def test_a_relabelling_has_a_direction():
     assert not PROOF.check(MOVED, MOVED)
 
 
-def test_zero_factors_do_not_prove_that_a_silenced_unit_is_an_active_one():
-    """Incoming weights times 0 and outgoing ones times 0 would satisfy every cross multiplication."""
-    a, b = network([[[1, 1]], [[1, 0]]]), network([[[0, 0]], [[2, 0]]])
-    assert not SameCertificate("relabelling", ((0,),), ((fmpq(0),),)).check(a, b)
+def test_factors_that_satisfy_every_cross_multiplication_are_rejected_unless_positive():
+    a, negative = network([[[1, 1]], [[1, 0]]]), network([[[-1, -1]], [[-1, 0]]])
+    silent, zero = network([[[1, 1]], [[0, 0]]]), network([[[0, 0]], [[5, 0]]])
+    assert not SameCertificate("relabelling", ((0,),), (vector([-1]),)).check(a, negative)
+    assert not SameCertificate("relabelling", ((0,),), (vector([0]),)).check(silent, zero)
 
 
 @pytest.mark.parametrize("kind", KINDS)
