@@ -550,7 +550,10 @@ def test_a_signal_ends_a_long_command_with_its_code(number, code, command, tmp_p
     )
     output = ["-o", str(tmp_path / "out")] if command == "fiber" else []
     process = subprocess.Popen(
-        [sys.executable, "-c", program, command, "net.json", *output], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [sys.executable, "-c", program, command, "net.json", *output],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # a background job ignores it
     )
     with process:
         assert process.stderr.readline() == b"begun\n"
