@@ -133,7 +133,7 @@ def same_function(
     >>> same_function(a, Network([([[1]], [0])])).same
     True
     >>> same_function(a, Network([([[2]], [0])])).witness
-    (1,)
+    (-3,)
     """
     _comparable(a, b, method)
     if method == "exact":
