@@ -143,14 +143,15 @@ def dimension(net: str) -> None:
 @click.argument("b")
 @click.option("--method", type=click.Choice(["auto", "canonical", "exact"]), default="auto", show_default=True)
 @click.option("--cells", default=20_000, show_default=True, help="The most activation cells to look at.")
+@click.option("--seconds", type=float, help="The most time to spend on cells; none unless given.")
 @click.option("--json", "as_json", is_flag=True, help="A certificate file, for the command check.")
-def same(a: str, b: str, method: str, cells: int, as_json: bool) -> int:
+def same(a: str, b: str, method: str, cells: int, seconds: float | None, as_json: bool) -> int:
     """Do A and B compute the same function? Exit 0 same, 1 different, 3 undecided."""
     from semialg_fibers.exchange.certificates import certificate_to_json
     from semialg_fibers.questions.equivalence import Undecided, same_function
 
     with watched("cells") as watch:
-        answer = same_function(load(a), load(b), method, cells, watch)
+        answer = same_function(load(a), load(b), method, cells, watch, seconds)
     if isinstance(answer, Undecided):
         document = json.dumps({"claim": "undecided", "reason": answer.reason}, ensure_ascii=False)
         click.echo(document if as_json else f"undecided: {answer.reason}")

@@ -582,3 +582,41 @@ def test_a_network_written_by_the_package_is_described_alike(tmp_path, capfd):
         path = tmp_path / "net.json"
         path.write_text(network_to_json(gallery.network(name)))
         assert outcome(capfd, "describe", path, "--json") == outcome(capfd, "describe", f"gallery:{name}", "--json")
+
+
+# same and check
+
+
+def test_same_and_check_have_the_codes_of_the_contract(tmp_path, capfd):
+    equal = ("same", "gallery:exchange_of_roles", "gallery:exchange_of_roles_partner")
+    different = ("same", "gallery:visible_2_2_2_1", "gallery:linear_2_2_2_1")
+    assert outcome(capfd, *equal)[0] == 0
+    assert outcome(capfd, *different)[0] == 1
+    assert outcome(capfd, "same", "gallery:visible_2_2_2_1", "gallery:line_1_1_1_1")[0] == 2
+    for arguments in (equal, different):
+        text = outcome(capfd, *arguments, "--json")[1]
+        path = tmp_path / "certificate.json"
+        path.write_text(text)
+        assert outcome(capfd, "check", str(path))[0] == 0
+        document = json.loads(text)
+        document["b"]["layers"][-1]["bias"] = ["-77"]
+        path.write_text(json.dumps(document))
+        assert outcome(capfd, "check", str(path))[0] == 1
+    path.write_text("{}")
+    assert outcome(capfd, "check", str(path))[0] == 2
+
+
+def test_undecided_has_a_code_of_its_own(tmp_path, capfd):
+    """min(1, x⁺, y⁺) in two ways (beyond §2.3): the polynomial methods leave it open, cells decide it."""
+    paths = []
+    for name, first in (("a", [["1", "0"], ["0", "-1"]]), ("b", [["0", "1"], ["-1", "0"]])):
+        layers = [
+            {"weight": first, "bias": ["0", "1"]},
+            {"weight": [["0", "-1"], ["-1", "-1"]], "bias": ["1", "1"]},
+            {"weight": [["1", "-1"]], "bias": ["0"]},
+        ]
+        paths.append(tmp_path / f"{name}.json")
+        paths[-1].write_text(json.dumps({"format": "semialg_fibers/network", "version": 1, "layers": layers}))
+    arguments = ("same", *map(str, paths))
+    assert outcome(capfd, *arguments, "--method", "canonical")[0] == 3
+    assert outcome(capfd, *arguments)[0] == 0

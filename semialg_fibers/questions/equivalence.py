@@ -117,12 +117,18 @@ Answer = Same | Different | Undecided
 
 
 def same_function(
-    a: Network, b: Network, method: str = "auto", budget: int = CELLS, watch: Callable[[int], None] | None = None
+    a: Network,
+    b: Network,
+    method: str = "auto",
+    budget: int = CELLS,
+    watch: Callable[[int], None] | None = None,
+    seconds: float | None = None,
 ) -> Answer:
     """Decide f_a = f_b on the whole domain, exactly; hidden widths and depths may differ.
 
     `method` "canonical" uses the polynomial methods, "exact" activation cells (at most `budget`), "auto" the first and
-    then the second. `watch` is told now and then how many cells have been looked at.
+    then the second. `watch` is told now and then how many cells have been looked at; `seconds` ends the search of
+    cells earlier, which makes an undecided answer depend on the machine.
 
     Implements: theory §4.
 
@@ -137,11 +143,11 @@ def same_function(
     """
     _comparable(a, b, method)
     if method == "exact":
-        return _by_cells(a, b, budget, watch)
+        return _by_cells(a, b, budget, watch, seconds)
     answer = _by_canonical(a, b)
     if answer is None and method == "canonical":
         return Undecided(a, b, "the polynomial methods do not apply to this pair; method exact looks at all cells")
-    return answer if answer is not None else _by_cells(a, b, budget, watch)
+    return answer if answer is not None else _by_cells(a, b, budget, watch, seconds)
 
 
 def _comparable(a: Network, b: Network, method: str) -> None:
@@ -325,14 +331,19 @@ def _first_rank(a: Network, b: Network) -> int:
 
 
 def _by_cells(
-    a: Network, b: Network, budget: int, watch: Callable[[int], None] | None = None, kind: str = "cells"
+    a: Network,
+    b: Network,
+    budget: int,
+    watch: Callable[[int], None] | None = None,
+    seconds: float | None = None,
+    kind: str = "cells",
 ) -> Answer:
     """Compare the affine maps on every cell of the common refinement, after a few points for a quick no."""
     found = _different(a, b, _few_points(a.domain))
     if found is not None:
         return found
     try:
-        for count, (left, right) in enumerate(common_cells(a, b, budget), 1):
+        for count, (left, right) in enumerate(common_cells(a, b, budget, seconds), 1):
             if watch is not None and count % 64 == 0:
                 watch(count)
             if left.matrix != right.matrix or left.offset != right.offset:

@@ -239,6 +239,13 @@ def test_the_budget_of_cells_is_kept_and_said():
     assert "3 cells" in answer.reason
 
 
+def test_the_budget_of_seconds_is_kept_and_said():
+    a, b, _ = minimum()
+    answer = same_function(a, b, seconds=0)
+    assert isinstance(answer, Undecided)
+    assert "0 seconds" in answer.reason
+
+
 @given(pairs())
 @settings(max_examples=150)
 def test_equal_normal_forms_are_equal_functions(pair):
