@@ -20,7 +20,7 @@ from typing import Any
 from semialg_fibers.errors import CertificateRejected, InexactInputError, InvalidNetworkError
 from semialg_fibers.exchange.files import read_text
 from semialg_fibers.exchange.json_text import network_from_parsed, network_to_json
-from semialg_fibers.exchange.json_values import named, parse_json
+from semialg_fibers.exchange.json_values import Number, named, parse_json
 from semialg_fibers.geometry.scalar import Vector, vector
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.verify.certificate import DifferentCertificate, SameCertificate
@@ -98,10 +98,16 @@ def _certificate(document: dict[str, Any]) -> SameCertificate | DifferentCertifi
         return DifferentCertificate(vector(document["point"]), (vector(left), vector(right)))
     if document["claim"] != "same":
         raise ValueError(f"unknown claim {document['claim']!r}")
-    orders = tuple(tuple(int(i) for i in order) for order in _rows(document["orders"]))
+    orders = tuple(tuple(_index(i) for i in order) for order in _rows(document["orders"]))
     factors: tuple[Vector, ...] = tuple(vector(row) for row in _rows(document["factors"]))
     remarks = tuple((str(name), str(value)) for name, value in _rows(document.get("remarks", [])))
     return SameCertificate(str(document["kind"]), orders, factors, remarks)
+
+
+def _index(value: Any) -> int:
+    if not isinstance(value, Number):  # neither text nor a truth value
+        raise TypeError("expected a whole number")
+    return int(value)
 
 
 def _rows(value: Any) -> list[list[Any]]:

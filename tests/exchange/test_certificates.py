@@ -76,6 +76,7 @@ def test_a_wrong_kind_a_wrong_order_and_a_wrong_value_are_rejected(tmp_path):
         lambda d: d.update(claim="perhaps"),
         lambda d: d.update(version=2),
         lambda d: d.update(orders=5),
+        lambda d: d.update(orders=[[True, False], [False, True]]),
         lambda d: d.update(factors=[["x"]]),
         lambda d: d["b"].update(layers=[]),
     ],
