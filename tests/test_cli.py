@@ -273,8 +273,13 @@ def test_a_folder_without_write_permission(tmp_path, capfd, monkeypatch):
     def denied(*arguments):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(os, "open", denied)
-    assert_refused(outcome(capfd, "fiber", "gallery:line_1_1_1_1", "-o", tmp_path / "out"), "Permission denied")
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "open", denied)
+        code = cli.run(["fiber", "gallery:line_1_1_1_1", "-o", str(tmp_path / "out")])
+    out, err = capfd.readouterr()
+    assert (code, out) == (2, "")
+    assert "Permission denied" in err
+    assert os.listdir(tmp_path) == []
 
 
 # dimension, gallery
