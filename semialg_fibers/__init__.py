@@ -27,6 +27,7 @@ from semialg_fibers.fibers.genericity import Genericity, genericity
 from semialg_fibers.fibers.hiding import flip, hidden_hyperplanes, sign_flip_group, translate, translation_range
 from semialg_fibers.geometry.cone import nonnegative_column_rank
 from semialg_fibers.geometry.domain import Box, Orthant, Space
+from semialg_fibers.geometry.polyhedron import Polyhedron
 from semialg_fibers.geometry.semialgebraic import BasicSet, SemialgebraicSet
 from semialg_fibers.networks.cells import cells
 from semialg_fibers.networks.layer import Layer, Network
@@ -44,6 +45,7 @@ __all__ = [
     "Space",
     "Orthant",
     "Box",
+    "Polyhedron",
     "read_network",
     "write_network",
     "gallery",

@@ -108,7 +108,7 @@ def _read_bytes(source: str) -> bytes:
 def _regular(mode: int) -> None:
     if not stat.S_ISREG(mode):
         kind = "a directory" if stat.S_ISDIR(mode) else "a pipe, socket or device"
-        raise InvalidNetworkError(f"this is {kind}; give the path of a network file")
+        raise InvalidNetworkError(f"this is {kind}; give the path of a file")
 
 
 def _replace(target: str, data: bytes) -> None:

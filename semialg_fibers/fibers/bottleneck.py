@@ -26,6 +26,7 @@ from semialg_fibers.fibers.genericity import Genericity, genericity, is_bottlene
 from semialg_fibers.fibers.hidden_component import HiddenFamily, HiddenFrame
 from semialg_fibers.fibers.hiding import hidden_hyperplanes, hiding
 from semialg_fibers.fibers.one_hidden_layer import OrientationFamily, scalings
+from semialg_fibers.geometry.polyhedron import Polyhedron
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.neuron_kind import DEAD, LINEAR, neuron_types
 
@@ -164,7 +165,7 @@ def fiber(net: Network) -> Fiber:
 
 @lru_cache(maxsize=8)
 def _found(net: Network) -> Fiber:
-    if len(net.layers) != 2 and not is_bottleneck(net):
+    if isinstance(net.domain, Polyhedron) or (len(net.layers) != 2 and not is_bottleneck(net)):
         raise UnsupportedError(why_unsupported(net))
     report = genericity(net)
     if report.is_generic is False:

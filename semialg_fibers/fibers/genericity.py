@@ -22,6 +22,7 @@ from semialg_fibers.errors import BudgetExceededError, UnsupportedError
 from semialg_fibers.fibers import masks, transversality
 from semialg_fibers.geometry.domain import Space
 from semialg_fibers.geometry.linear import Matrix, primes
+from semialg_fibers.geometry.polyhedron import Polyhedron
 from semialg_fibers.geometry.scalar import Vector
 from semialg_fibers.networks.arrangement import oriented
 from semialg_fibers.networks.layer import Layer, Network
@@ -99,6 +100,8 @@ def genericity(net: Network, budget: int = 5_000) -> Genericity:
 
 @lru_cache(maxsize=8)
 def _decided(net: Network, budget: int) -> Genericity:
+    if isinstance(net.domain, Polyhedron) and len(net.layers) == 2:
+        raise UnsupportedError(why_unsupported(net))
     if len(net.layers) == 2:
         return Genericity(tuple(_one_hidden_layer(net)))
     if is_bottleneck(net):
@@ -113,6 +116,8 @@ def why_unsupported(net: Network) -> str:
     """Say which hypothesis about the shape of the network fails."""
     if len(net.layers) == 1:
         return "a network with one affine layer has no hidden units: its parameters are its function"
+    if isinstance(net.domain, Polyhedron):
+        return "the theorem covers R^d, the orthant and boxes, not polyhedra; same_function does, for one hidden layer"
     if len(net.layers) > 3:
         return f"the theorem covers two and three affine layers, this network has {len(net.layers)}"
     if not isinstance(net.domain, Space):

@@ -4,8 +4,8 @@ Main definitions
     Cone      a full-dimensional cone in R^(d+1) with x0 ≥ 0 (last coordinate): primitive integer rays, lineality space
 
 Main results
-    cone_of   the cone over a domain
-    split     the two parts of a cone on either side of a form
+    axis_cone, cone_of   the cones over R^d and over a domain
+    split                the two parts of a cone on either side of a form
 
 Each ray carries a bit mask of the constraints tight on it. Integers throughout: no linear program, no float.
 
@@ -90,11 +90,16 @@ def _eliminated(ray: IntegerForm, value: int, along: IntegerForm, positive: int)
     return tuple(entry // divisor for entry in combined)
 
 
+def axis_cone(dimension: int) -> Cone:
+    """Give the cone over all of R^d: x0 ≥ 0."""
+    size = dimension + 1
+    axes = [tuple(int(i == j) for j in range(size)) for i in range(size)]
+    return Cone((axes[-1],), (axes[-1],), (0,), tuple(axes[:-1]))
+
+
 def cone_of(domain: Domain) -> Cone:
     """Give the cone over a domain: x0 ≥ 0 and the domain's constraints."""
-    size = domain.dimension + 1
-    axes = [tuple(int(i == j) for j in range(size)) for i in range(size)]
-    cone = Cone((axes[-1],), (axes[-1],), (0,), tuple(axes[:-1]))
+    cone = axis_cone(domain.dimension)
     for form in domain.constraints():
         _, above = split(cone, primitive(form))
         assert above is not None  # a domain has an interior

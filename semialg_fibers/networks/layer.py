@@ -164,7 +164,7 @@ class Network:
             raise InvalidNetworkError("a network needs at least one layer")
         where = Space(chained[0].inputs) if domain is None else domain
         if not isinstance(where, Domain):
-            raise InvalidNetworkError(f"a domain is a Space, Orthant or Box, got {where!r}", value=domain)
+            raise InvalidNetworkError(f"a domain is a Space, Orthant, Box or Polyhedron, got {where!r}", value=domain)
         if where.dimension != chained[0].inputs:
             raise InvalidNetworkError(
                 f"the domain has dimension {where.dimension}, the first layer takes {chained[0].inputs} inputs"

@@ -21,6 +21,7 @@ from semialg_fibers.fibers.bottleneck import fiber
 from semialg_fibers.fibers.hiding import hiding, lowest_translation
 from semialg_fibers.fibers.orientation import OrientationProblem
 from semialg_fibers.geometry.domain import Space
+from semialg_fibers.geometry.polyhedron import Polyhedron
 from semialg_fibers.networks.arrangement import unoriented
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.neuron_kind import (
@@ -163,6 +164,8 @@ def _hidden(net: Network) -> Iterator[Reason]:
 
 def _other_sides(net: Network) -> Iterator[Reason]:
     """Yield one nonempty feasible S of the block, if no two of its hyperplanes coincide and one is found."""
+    if isinstance(net.domain, Polyhedron):
+        return
     inner, outer = net.layers[-2:]
     kinds = neuron_types(net, 1) if len(net.layers) == 2 else kinds_by_signs(inner)
     nonlinear = [j for j, kind in enumerate(kinds) if kind == NONLINEAR]

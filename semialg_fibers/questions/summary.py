@@ -19,7 +19,7 @@ from semialg_fibers.errors import BudgetExceededError, NotGenericError, Unsuppor
 from semialg_fibers.fibers.bottleneck import Fiber, fiber
 from semialg_fibers.fibers.genericity import Condition, genericity
 from semialg_fibers.fibers.hiding import hidden_hyperplanes, hiding
-from semialg_fibers.geometry.domain import Space
+from semialg_fibers.geometry.domain import Box, Space
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.neuron_kind import CELL_BUDGET, NONLINEAR, default_layer, neuron_types
 from semialg_fibers.questions.dimension import functional_dimension
@@ -63,13 +63,12 @@ class Summary:
     def to_json(self) -> dict[str, Any]:
         """Give the keys of `describe --json`."""
         net = self.network
-        low, high = getattr(net.domain, "low", None), getattr(net.domain, "high", None)
-        box = (
-            [[str(a), str(b)] for a, b in zip(low, high, strict=True)] if low is not None and high is not None else None
-        )
+        domain: Any = type(net.domain).__name__.lower()
+        if isinstance(net.domain, Box):
+            domain = {"box": [[str(a), str(b)] for a, b in zip(net.domain.low, net.domain.high, strict=True)]}
         return {
             "widths": list(net.widths),
-            "domain": {"box": box} if box else type(net.domain).__name__.lower(),
+            "domain": domain,
             "parameters": net.parameter_count,
             "generic": self.generic,
             "violated": list(self.violated),

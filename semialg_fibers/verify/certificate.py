@@ -45,7 +45,7 @@ class SameCertificate:
     "sign patterns"     at most two hidden layers each: the separable zero test, on all of R^d.
     "cells"             equal affine maps on the common refinement of the cells.
 
-    `remarks` are for people; no check reads them.
+    Only a relabelling has `orders` and `factors`; `remarks` are for people, no check reads them.
     """
 
     kind: str
@@ -71,7 +71,7 @@ class SameCertificate:
         if self.kind == "relabelling":
             return _is_relabelling(a, b, self.orders, self.factors)
         judge = _JUDGES.get(self.kind)
-        return judge is not None and judge(a, b)
+        return judge is not None and not self.orders and not self.factors and judge(a, b)
 
 
 @dataclass(frozen=True)

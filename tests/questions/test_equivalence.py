@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from semialg_fibers import Box, Network, Orthant, flip, gallery, hidden_hyperplanes, translate
+from semialg_fibers import Box, Network, Orthant, Polyhedron, flip, gallery, hidden_hyperplanes, translate
 from semialg_fibers.errors import InvalidNetworkError, UndecidedSignError
 from semialg_fibers.networks.normal_form import normal_forms
 from semialg_fibers.questions.equivalence import Different, Same, Undecided, same_function
@@ -142,7 +142,30 @@ def test_equal_on_the_box_and_different_on_the_plane():
     assert same_function(Network(first), Network(second)).same is False
 
 
-@pytest.mark.parametrize("domain", [None, Orthant(2), Box([0, 0], [1, 2])])
+TRIANGLE = Polyhedron([[-1, 0], [0, -1], [1, 1]], [1, 1, 1])
+STRIP = Polyhedron([[1, 1], [-1, -1]], [1, 1])  # no vertex
+WEDGE = Polyhedron([[-1, 1], [-1, -1]], [0, 1])  # unbounded, one vertex
+
+
+def test_equal_on_a_triangle_and_different_beside_it():
+    """The pair of theory §2.7 on the half of its box where it is equal too, and on a triangle that reaches beyond."""
+    first, second = (
+        [([[1, 0], [0, 1]], [2, 2]), ([[1, -1]], [0])],
+        [([[1, 1], [0, 1]], [4, 2]), ([[1, -2]], [0])],
+    )
+    inside = Polyhedron([[-1, 0], [0, -1], [1, 1]], [1, 1, 0])
+    answer = same_function(Network(first, inside), Network(second, inside), method="canonical")
+    assert isinstance(answer, Same)
+    assert answer.certificate.kind == "arrangement"
+    assert answer.check()
+    beyond = Polyhedron([[-1, 0], [0, -1], [1, 1]], [4, 1, 0])
+    other = same_function(Network(first, beyond), Network(second, beyond), method="canonical")
+    assert isinstance(other, Different)
+    assert other.check()
+    assert beyond.contains(other.witness)
+
+
+@pytest.mark.parametrize("domain", [None, Orthant(2), Box([0, 0], [1, 2]), TRIANGLE, STRIP, WEDGE])
 @given(data=st.data())
 @settings(max_examples=40)
 def test_one_hidden_layer_is_decided_for_all_parameters(domain, data):
@@ -225,6 +248,8 @@ def test_hidden_in_one_and_not_in_the_other_is_different():
         (Network([([[1]], [0])]), Network([([[1], [1]], [0, 0])]), "auto", "different shapes"),
         (Network([([[1]], [0])]), Network([([[1]], [0])], Orthant(1)), "auto", "different domains"),
         (Network([([[1]], [0])]), Network([([[1]], [0])]), "guess", "unknown method"),
+        (Network([([[1]], [0])]), 5, "auto", "expected two networks, got int"),
+        ("net.json", Network([([[1]], [0])]), "auto", "expected two networks, got str"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(a, b, method, words):
