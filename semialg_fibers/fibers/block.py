@@ -15,15 +15,19 @@ References: theory §2.3, §2.6.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import factorial
+from typing import Any
 
 from flint import fmpq
 
+from semialg_fibers.fibers.conditions import put
 from semialg_fibers.fibers.orientation import OrientationProblem, Sides
+from semialg_fibers.fibers.symbolic_orientation import SymbolicOrientationProblem
 from semialg_fibers.geometry.cone import nonnegative_column_rank
 from semialg_fibers.geometry.domain import Box, Form, Space
+from semialg_fibers.geometry.expression import Expression
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, primitive
 from semialg_fibers.geometry.semialgebraic import random_positive, random_rational
@@ -54,6 +58,17 @@ class Block:
         Implements: theory §2.6.
         """
         return factorial(self.size) // factorial(len(self.spare))
+
+    def subs(self, values: Mapping[Any, Any]) -> Block:
+        """Put numbers or expressions for the letters of the neurons."""
+        problem = self.problem
+        if not isinstance(problem, SymbolicOrientationProblem):
+            return self
+        names = ("domain", "forms", "outgoing", "linear", "constant", "spare", "incoming")
+        data = [put(getattr(problem, name), values) for name in names]
+        symbolic = any(isinstance(v, Expression) for part in (*data[1], *data[2], *data[3].rows(), data[4]) for v in part)
+        made = SymbolicOrientationProblem(*data, problem.linear_rows) if symbolic else OrientationProblem(*data)
+        return replace(self, problem=made)
 
     def flips(self, sides: Sides) -> tuple[int, ...]:
         """Give the labels of the flipped neurons."""
@@ -132,7 +147,7 @@ def block_of(net: Network, kinds: Sequence[str]) -> Block:
     nonlinear, linear = by_kind[NONLINEAR], by_kind[LINEAR]
     product = outer.matrix.select(columns=linear) @ inner.matrix.select(rows=linear)
     shift = outer.matrix.select(columns=linear).times([inner.offset[j] for j in linear])
-    problem = OrientationProblem(
+    data: tuple[Any, ...] = (
         net.domain,
         tuple(inner.forms[j] for j in nonlinear),
         tuple(outer.matrix.column(j) for j in nonlinear),
@@ -141,6 +156,7 @@ def block_of(net: Network, kinds: Sequence[str]) -> Block:
         len(kinds) - len(nonlinear),
         inner.matrix.select(rows=nonlinear),
     )
+    problem = OrientationProblem(*data) if net.is_rational else SymbolicOrientationProblem(*data, len(linear))
     return Block(problem, nonlinear, linear + by_kind[DEAD])
 
 

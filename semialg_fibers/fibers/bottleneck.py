@@ -94,6 +94,7 @@ class Fiber:
         )
         return None if local is None else local + scalings(family.first)
 
+
     @property
     def complete(self) -> bool | None:
         """True when genericity was verified, None when some condition was not decided; complete for generic members."""
@@ -203,5 +204,6 @@ def _frame(net: Network, column: int, kinds: tuple[str, ...]) -> HiddenFrame:
         tuple(third.matrix.column(j) for j in alive),
         tuple(j for j, kind in enumerate(kinds) if kind == DEAD),
         third.offset,
-        {k: found.ratios[column][k] for k in found.flippable},
+        dict(found.ratios[column]),
+        {k: tuple(v for v in values) for k, values in found.conditions.items()},
     )

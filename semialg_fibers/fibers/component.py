@@ -14,18 +14,20 @@ from __future__ import annotations
 import random
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
 from flint import fmpq
 
-from semialg_fibers.errors import BudgetExceededError
-from semialg_fibers.geometry.linear import Matrix
-from semialg_fibers.geometry.scalar import Vector, sympy_rational
+from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, UndecidedSignError
+from semialg_fibers.fibers.conditions import ALWAYS, Alternatives
+from semialg_fibers.geometry.expression import Expression, Scalar, is_zero, signs_of, to_sympy
+from semialg_fibers.geometry.scalar import Vector
 from semialg_fibers.geometry.semialgebraic import BasicSet, SemialgebraicSet, symbols_for
+from semialg_fibers.geometry.symbolic_matrix import column_matrix
 from semialg_fibers.networks.layer import Layer, Network
 
 if TYPE_CHECKING:
@@ -74,12 +76,21 @@ class Letters:
 
 def equation(expression: sympy.Expr, value: fmpq) -> sympy.Expr:
     """Give the polynomial that vanishes iff expression = value, with the value's denominator cleared."""
-    return int(value.q) * expression - int(value.p)
+    above, below = numerator_and_denominator(value)
+    return below * expression - above
+
+
+def numerator_and_denominator(value: Scalar) -> tuple[Any, Any]:
+    """Give p and q of p/q in lowest terms, as integers or SymPy polynomials with integer coefficients."""
+    if not isinstance(value, Expression):
+        return int(value.p), int(value.q)
+    common = value.content_denominator()
+    return (common * value.numerator()).to_sympy(), to_sympy(common * value.denominator())
 
 
 def times(value: fmpq, expression: Any) -> sympy.Expr:
     """Give value · expression."""
-    return sympy_rational(value) * expression
+    return to_sympy(value) * expression
 
 
 def positivity(expression: sympy.Expr) -> sympy.Rel:
@@ -94,6 +105,15 @@ def symbolic_layer(rows: Sequence[Sequence[Any]]) -> tuple[sympy.ImmutableMatrix
     import sympy
 
     return sympy.ImmutableMatrix([row[:-1] for row in rows]), tuple(row[-1] for row in rows)
+
+
+def pivot_of(form: Vector) -> int | None:
+    """Give the place of the first coordinate that is not zero and has a declared sign; None where none is sure to be it.
+
+    For numbers the first nonzero coordinate.
+    """
+    signs = [signs_of(value) for value in form]
+    return next((i for i, found in enumerate(signs) if found in ({1}, {-1})), None)
 
 
 @dataclass
@@ -114,20 +134,28 @@ class Conditions:
         """Say what the equations that follow mean."""
         self.headings.append((len(self.equations), words))
 
-    def parallel(self, row: Sequence[sympy.Symbol], form: Vector) -> tuple[int, fmpq]:
-        """Ask that the row be a positive multiple of the form; give the pivot's place and the form's value there.
+    def parallel(self, row: Sequence[sympy.Symbol], form: Vector) -> list[tuple[sympy.Symbol, fmpq]]:
+        """Ask that the row be a positive multiple λ of the form; give pairs (x, a) with x = λ a that determine λ.
 
-        The factor itself is row[pivot] / form[pivot]: the scaling λ is eliminated by one coordinate.
+        Where a coordinate of the form is known not to be zero, the first such, the pivot, is the only pair: the scaling
+        is eliminated by one coordinate. Else, for letters of any sign: by all 2 × 2 minors and ⟨row, form⟩ > 0.
         """
-        pivot = next(i for i, value in enumerate(form) if value)
-        for i, value in enumerate(form):
-            if i != pivot:
-                ratio = value / form[pivot]
-                self.equations.append(int(ratio.q) * row[i] - int(ratio.p) * row[pivot])
-        self.positive.append(row[pivot] if form[pivot] > 0 else -row[pivot])
-        return pivot, form[pivot]
+        pivot = pivot_of(form)
+        if pivot is not None:
+            for i, value in enumerate(form):
+                if i != pivot:
+                    above, below = numerator_and_denominator(value / form[pivot])
+                    self.equations.append(below * row[i] - above * row[pivot])
+            self.positive.append(row[pivot] if form[pivot] > 0 else -row[pivot])
+            return [(row[pivot], form[pivot])]
+        places = [i for i, value in enumerate(form) if not is_zero(value)]
+        self.equations += [row[i] for i in range(len(form)) if i not in places]
+        for i, j in combinations(places, 2):
+            self.equations.append(times(form[i], row[j]) - times(form[j], row[i]))
+        self.positive.append(sum(times(form[i], row[i]) for i in places))
+        return [(row[i], form[i]) for i in places]
 
-    def basic_set(self, letters: Letters, sampler: Any, dimension: int) -> BasicSet:
+    def basic_set(self, letters: Letters, sampler: Any, dimension: int | None) -> BasicSet:
         """Give the set in the variables of the letters."""
         return BasicSet(
             letters.variables,
@@ -182,6 +210,19 @@ class FiberComponent(ABC):
     def parametrization(self) -> Parametrization:
         """The part of largest dimension as an image."""
 
+    @property
+    def condition(self) -> Alternatives:
+        """For which values of the letters the component exists; `ALWAYS` for numbers."""
+        return ALWAYS
+
+    @abstractmethod
+    def subs(self, values: Mapping[Any, Any]) -> FiberComponent:
+        """Put numbers or expressions for letters of the given network.
+
+        Raises:
+            InvalidNetworkError: for values for which the component does not exist, or that break an assumption.
+        """
+
     @abstractmethod
     def draw(self, rng: random.Random) -> Network:
         """Give a random member in the labelling of the given network."""
@@ -202,7 +243,15 @@ class FiberComponent(ABC):
     def __repr__(self) -> str:
         """Name kind, flips and dimension."""
         side = "" if self.direction is None else f", direction={self.direction:+d}"
-        return f"<component {self.kind!r}, flips={self.flips}{side}, dimension={self.dimension}>"
+        try:
+            dimension: Any = self.dimension
+        except UndecidedSignError:
+            dimension = "open"
+        return f"<component {self.kind!r}, flips={self.flips}{side}, dimension={dimension}>"
+
+    def _must_exist(self, values: Mapping[Any, Any]) -> None:
+        if not self.condition.always and not self.condition.holds(values):
+            raise InvalidNetworkError(f"the component does not exist for these values; it does iff {self.condition}")
 
 
 class Family(ABC):
@@ -286,5 +335,5 @@ class LazySequence(Sequence[FiberComponent]):
 
 def exact_layers(forms: Sequence[Vector], outgoing: Sequence[Vector], constant: Vector) -> tuple[Layer, Layer]:
     """Give the two layers with rows [B | β] = forms, columns C_j = outgoing, and c = constant."""
-    inner = Layer(Matrix([form[:-1] for form in forms]), [form[-1] for form in forms])
-    return inner, Layer(Matrix.from_columns(outgoing, len(constant)), constant)
+    inner = Layer([form[:-1] for form in forms], [form[-1] for form in forms])
+    return inner, Layer(column_matrix(outgoing, len(constant)), constant)

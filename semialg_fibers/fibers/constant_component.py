@@ -10,7 +10,7 @@ References: theory §3.4.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,8 +24,10 @@ from semialg_fibers.fibers.component import (
     exact_layers,
     symbolic_layer,
 )
+from semialg_fibers.fibers.conditions import put
 from semialg_fibers.geometry.domain import Space
-from semialg_fibers.geometry.scalar import Vector, sympy_rational
+from semialg_fibers.geometry.expression import to_sympy
+from semialg_fibers.geometry.scalar import Vector
 from semialg_fibers.geometry.semialgebraic import SemialgebraicSet, random_positive, random_rational
 from semialg_fibers.networks.layer import Layer, Network
 
@@ -84,10 +86,14 @@ class ConstantComponent(FiberComponent):
             for number, high, wide in sizes
         ]
         last = sympy.ImmutableMatrix([[letters.weight(3, a, j) for j in range(n2)] for a in range(m)])
-        constant = tuple(sympy_rational(value) for value in self.constant)
+        constant = tuple(to_sympy(value) for value in self.constant)
         ranges = tuple(sympy.Le(variable, 0) for variable in self._second(letters))
         symbols = tuple(v for v in letters.variables if not v.name.startswith("b3_"))
         return Parametrization(symbols, ranges, (), (*layers, (last, constant)))
+
+    def subs(self, values: Mapping[Any, Any]) -> ConstantComponent:
+        """Put numbers or expressions for letters."""
+        return ConstantComponent(self.widths, put(self.constant, values))
 
     def draw(self, rng: random.Random) -> Network:
         """Give a random member."""

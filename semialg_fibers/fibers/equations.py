@@ -25,13 +25,15 @@ from semialg_fibers.fibers.component import (
     Letters,
     Parametrization,
     equation,
+    pivot_of,
     positivity,
     symbolic_layer,
     times,
 )
 from semialg_fibers.fibers.orientation import Sides
 from semialg_fibers.geometry.domain import Box, Space
-from semialg_fibers.geometry.scalar import ONE, sympy_rational
+from semialg_fibers.geometry.expression import to_sympy
+from semialg_fibers.geometry.scalar import ONE
 from semialg_fibers.geometry.semialgebraic import BasicSet, Sampler
 from semialg_fibers.networks.layer import Layer
 
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
     import sympy
 
 VERTEX_LIMIT = 2**12
+
+Factors = list[tuple[Any, fmpq]]  # pairs (x, a) with x = λ a, which determine a scaling λ
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,7 @@ class OrientationPart:
 
     # equations and inequalities
 
-    def basic_set(self, sampler: Sampler, dimension: int) -> BasicSet:
+    def basic_set(self, sampler: Sampler, dimension: int | None) -> BasicSet:
         """Give the part as a set in the parameters.
 
         Implements: theory §2.3.
@@ -94,20 +98,19 @@ class OrientationPart:
         letters, layer = self._letters, self._layer
         return [*(letters.weight(layer, label, k) for k in range(self.block.problem.p)), letters.bias(layer, label)]
 
-    def _first_layer(self, conditions: Conditions) -> list[tuple[sympy.Expr, fmpq]]:
-        """Fix the first layer up to positive scaling; give (pivot variable, its base value) for each input."""
+    def _first_layer(self, conditions: Conditions) -> list[Factors]:
+        """Fix the first layer up to positive scaling; give pairs (variable, base value) for each input."""
         if self.first is None:
-            return [(sympy_rational(ONE), ONE)] * self.block.problem.p
+            return [[(to_sympy(ONE), ONE)]] * self.block.problem.p
         factors = []
         conditions.explain("the first layer's hyperplanes, each up to a positive factor")
         for k, form in enumerate(self.first.forms):
             inputs = range(len(form) - 1)
             row = [*(self._letters.weight(1, k, c) for c in inputs), self._letters.bias(1, k)]
-            pivot, value = conditions.parallel(row, form)
-            factors.append((row[pivot], value))
+            factors.append(conditions.parallel(row, form))
         return factors
 
-    def _nonlinear_rows(self, conditions: Conditions, factors: Sequence[tuple[sympy.Expr, fmpq]]) -> None:
+    def _nonlinear_rows(self, conditions: Conditions, factors: Sequence[Factors]) -> None:
         """C'_l (B', β')_l = ε_l C_l (B_l, β_l), and one coordinate of (B', β')_l has the sign of ε_l (B_l, β_l)."""
         problem, letters, layer = self.block.problem, self._letters, self._layer
         if self.block.nonlinear:
@@ -117,13 +120,16 @@ class OrientationPart:
             form, sign, row = problem.forms[side], self._sign(side), self._row(label)
             for a, weight in enumerate(problem.outgoing[side]):
                 out = letters.weight(layer + 1, a, label)
-                for k, (variable, value) in enumerate(factors):
-                    conditions.equations.append(equation(out * row[k] * variable, sign * weight * form[k] * value))
+                for k, pairs in enumerate(factors):
+                    for variable, value in pairs:
+                        wanted = sign * weight * form[k] * value
+                        conditions.equations.append(equation(out * row[k] * variable, wanted))
                 conditions.equations.append(equation(out * row[-1], sign * weight * form[-1]))
-            pivot = next(i for i, value in enumerate(form) if value)
+            pivot = pivot_of(form)
+            assert pivot is not None  # a nonlinear row has coordinates of known signs
             conditions.positive.append(row[pivot] if sign * form[pivot] > 0 else -row[pivot])
 
-    def _linear_rows(self, conditions: Conditions, factors: Sequence[tuple[sympy.Expr, fmpq]]) -> None:
+    def _linear_rows(self, conditions: Conditions, factors: Sequence[Factors]) -> None:
         """Σ C'_j B'_j = M_S and c' + Σ C'_j β'_j = v_S."""
         problem, letters, layer = self.block.problem, self._letters, self._layer
         linear, constant = problem.remainder(self.sides)
@@ -132,9 +138,10 @@ class OrientationPart:
         for a in range(problem.m):
             outs = {label: letters.weight(layer + 1, a, label) for label in self._linear}
             if self._linear and not isinstance(problem.domain, Space):
-                for k, (variable, value) in enumerate(factors):
-                    total = sum(outs[label] * rows[label][k] * variable for label in self._linear)
-                    conditions.equations.append(equation(total, linear[a, k] * value))
+                for k, pairs in enumerate(factors):
+                    for variable, value in pairs:
+                        total = sum(outs[label] * rows[label][k] * variable for label in self._linear)
+                        conditions.equations.append(equation(total, linear[a, k] * value))
             shift = sum(outs[label] * rows[label][-1] for label in self._linear)
             conditions.equations.append(equation(letters.bias(layer + 1, a) + shift, constant[a]))
 
@@ -197,7 +204,7 @@ class OrientationPart:
                     total = sum(columns[label][a] * rows[label][k] for label in self._linear)
                     equations.append(equation(total, linear[a, k]))
         shifts = [
-            sympy_rational(constant[a]) - sum(columns[label][a] * rows[label][-1] for label in self._linear)
+            to_sympy(constant[a]) - sum(columns[label][a] * rows[label][-1] for label in self._linear)
             for a in range(problem.m)
         ]
         scaled = [[*(value / s for value, s in zip(row[:-1], scale, strict=True)), row[-1]] for row in rows]

@@ -20,6 +20,7 @@ from flint import fmpq
 
 from semialg_fibers.errors import BudgetExceededError, UnsupportedError
 from semialg_fibers.fibers import masks, transversality
+from semialg_fibers.fibers.symbolic_genericity import symbolic_findings
 from semialg_fibers.geometry.domain import Space
 from semialg_fibers.geometry.linear import Matrix, primes
 from semialg_fibers.geometry.polyhedron import Polyhedron
@@ -102,6 +103,8 @@ def genericity(net: Network, budget: int = 5_000) -> Genericity:
 def _decided(net: Network, budget: int) -> Genericity:
     if isinstance(net.domain, Polyhedron) and len(net.layers) == 2:
         raise UnsupportedError(why_unsupported(net))
+    if not net.is_rational and (len(net.layers) == 2 or is_bottleneck(net)):
+        return Genericity(tuple(Condition(*finding) for finding in symbolic_findings(net)))
     if len(net.layers) == 2:
         return Genericity(tuple(_one_hidden_layer(net)))
     if is_bottleneck(net):

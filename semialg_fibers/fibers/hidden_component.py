@@ -11,14 +11,15 @@ References: theory §3.4, §3.5.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import factorial
 from typing import Any
 
 from flint import fmpq
 
+from semialg_fibers.errors import UndecidedSignError
 from semialg_fibers.fibers.block import positive_ratio
 from semialg_fibers.fibers.component import (
     Conditions,
@@ -33,9 +34,10 @@ from semialg_fibers.fibers.component import (
     symbolic_layer,
     times,
 )
+from semialg_fibers.fibers.conditions import ALWAYS, AllVanish, Alternatives, put
 from semialg_fibers.geometry.domain import Form, Space
-from semialg_fibers.geometry.linear import Matrix
-from semialg_fibers.geometry.scalar import Vector, primitive, sympy_rational
+from semialg_fibers.geometry.expression import Scalar, signs_of, to_sympy, undecided
+from semialg_fibers.geometry.scalar import Vector, primitive
 from semialg_fibers.geometry.semialgebraic import SemialgebraicSet, random_positive, random_rational
 from semialg_fibers.networks.arrangement import oriented
 from semialg_fibers.networks.layer import Layer, Network
@@ -58,6 +60,18 @@ class HiddenFrame:
     dead: tuple[int, ...]
     constant: Vector
     ratios: dict[int, fmpq]
+    conditions: dict[int, tuple[Scalar, ...]] = field(default_factory=dict)  # must vanish for the column to be flippable
+
+    def subs(self, values: Mapping[Any, Any]) -> HiddenFrame:
+        """Put numbers or expressions for letters."""
+        left = {k: kept for k, found in self.conditions.items() if (kept := tuple(v for v in put(found, values) if v != 0))}
+        never = {k for k, found in left.items() if any(0 not in signs_of(value) for value in found)}
+        return replace(
+            self,
+            **{name: put(getattr(self, name), values) for name in ("first", "rows", "outgoing", "constant")},
+            ratios={k: put(ratio, values) for k, ratio in self.ratios.items() if k not in never},
+            conditions={k: found for k, found in left.items() if k not in never},
+        )
 
     @property
     def dimension(self) -> int:
@@ -75,6 +89,14 @@ class HiddenFrame:
         Implements: theory §3.2.
         """
         return max(row[-1] / row[self.column] for row in self.rows)
+
+    @property
+    def ends(self) -> tuple[fmpq, ...]:
+        """The largest of the numbers b2_j / A2_ji, or all of them where letters leave open which it is."""
+        try:
+            return (self.lowest,)
+        except UndecidedSignError:
+            return tuple(dict.fromkeys(row[-1] / row[self.column] for row in self.rows))
 
     def flipped_first(self, flips: Sequence[int]) -> list[Form]:
         """Give the rows of [A1 | b1] after the flips, not scaled, not translated."""
@@ -174,29 +196,29 @@ class HiddenComponent(FiberComponent):
         frame, i = self.frame, self.frame.column
         letters, conditions = Letters(self.widths), Conditions.none()
         wanted = frame.flipped_first(self.flips)
-        pivots = []
+        factors: list[Any] = []
         conditions.explain(
             "the first layer's hyperplanes, each up to a positive factor; the hidden one up to translation"
         )
         for k, form in enumerate(wanted):
             row = [letters.weight(1, k, c) for c in range(len(form) - 1)]
             full, target = (row, form[:-1]) if k == i else ([*row, letters.bias(1, k)], form)
-            place, value = conditions.parallel(full, target)
-            pivots.append((full[place], value))
+            factors.append(conditions.parallel(full, target))
         conditions.explain("the products along paths, and the bias that the translation leaves alone")
         for j, form, column in zip(frame.alive, frame.rows, frame.outgoing, strict=True):
-            weights = [letters.weight(2, j, k) for k in range(len(pivots))]
+            weights = [letters.weight(2, j, k) for k in range(len(factors))]
             shift = weights[i] * letters.bias(1, i) + letters.bias(2, j)
             for a, value in enumerate(column):
                 out = letters.weight(3, a, j)
-                for k, (variable, base) in enumerate(pivots):
-                    conditions.equations.append(equation(out * weights[k] * variable, value * form[k] * base))
+                for k, pairs in enumerate(factors):
+                    for variable, base in pairs:
+                        conditions.equations.append(equation(out * weights[k] * variable, value * form[k] * base))
                 base_shift = form[i] * wanted[i][-1] + form[-1]
                 conditions.equations.append(equation(out * shift, value * base_shift))
             conditions.positive += [w if k == i else -w for k, w in enumerate(weights)]
             conditions.positive.append(-letters.bias(2, j))
         for j in frame.dead:
-            conditions.positive += [-letters.weight(2, j, k) for k in range(len(pivots))]
+            conditions.positive += [-letters.weight(2, j, k) for k in range(len(factors))]
             conditions.positive.append(-letters.bias(2, j))
         conditions.explain("the last bias")
         for a, value in enumerate(frame.constant):
@@ -218,14 +240,14 @@ class HiddenComponent(FiberComponent):
         t = sympy.Symbol("t", real=True)
         symbols: list[Any] = [*lambdas, *mus.values(), t]
         ranges: list[Any] = [positivity(value) for value in [*lambdas, *mus.values()]]
-        ranges.append(sympy.Gt(t, sympy_rational(frame.lowest)))
-        base = [[sympy_rational(value) for value in form] for form in frame.flipped_first(self.flips)]
+        ranges += [sympy.Gt(t, to_sympy(end)) for end in frame.ends]
+        base = [[to_sympy(value) for value in form] for form in frame.flipped_first(self.flips)]
         base[i][-1] += t
         first = [[value * s for value in form] for form, s in zip(base, lambdas, strict=True)]
         rows: list[list[Any]] = [[] for _ in range(self.widths[2])]
         columns: list[list[Any]] = [[] for _ in range(self.widths[2])]
         for j, form, column in zip(frame.alive, frame.rows, frame.outgoing, strict=True):
-            moved = sympy_rational(form[-1]) - times(form[i], t)
+            moved = to_sympy(form[-1]) - times(form[i], t)
             rows[j] = [*(times(v, mus[j] / s) for v, s in zip(form[:-1], lambdas, strict=True)), mus[j] * moved]
             columns[j] = [times(value, 1 / mus[j]) for value in column]
         for j in frame.dead:
@@ -235,15 +257,29 @@ class HiddenComponent(FiberComponent):
             symbols += [*rows[j], *columns[j]]
             ranges += [sympy.Lt(value, 0) for value in rows[j]]
         last = sympy.ImmutableMatrix(list(zip(*columns, strict=True)))
-        constant = tuple(sympy_rational(value) for value in frame.constant)
+        constant = tuple(to_sympy(value) for value in frame.constant)
         layers = (symbolic_layer(first), symbolic_layer(rows), (last, constant))
         return Parametrization(tuple(symbols), tuple(ranges), (), layers)
+
+    @property
+    def condition(self) -> Alternatives:
+        """That the ratios of each flipped column are common to the alive rows.
+
+        Implements: theory §3.3.
+        """
+        asked = tuple(v for k in self.flips for v in self.frame.conditions.get(k, ()))
+        return Alternatives(((AllVanish(asked),),)) if asked else ALWAYS
+
+    def subs(self, values: Mapping[Any, Any]) -> HiddenComponent:
+        """Put numbers or expressions for letters."""
+        self._must_exist(values)
+        return replace(self, frame=self.frame.subs(values))
 
     def draw(self, rng: random.Random) -> Network:
         """Give a random member."""
         frame, i = self.frame, self.frame.column
         scales = [random_positive(rng) for _ in frame.first]
-        t = frame.lowest + random_positive(rng)
+        t = frame.ends[0] + random_positive(rng) if len(frame.ends) == 1 else random_positive(rng)  # all are negative
         rows = [list(form) for form in frame.flipped_first(self.flips)]
         rows[i][-1] += t
         rows = [[value * s for value in row] for row, s in zip(rows, scales, strict=True)]
@@ -257,7 +293,7 @@ class HiddenComponent(FiberComponent):
         for j in frame.dead:
             forms[j] = tuple(-random_positive(rng) for _ in range(len(scales) + 1))
             outgoing[j] = tuple(random_rational(rng) for _ in frame.constant)
-        first = Layer(Matrix([row[:-1] for row in rows]), [row[-1] for row in rows])
+        first = Layer([row[:-1] for row in rows], [row[-1] for row in rows])
         return Network([first, *exact_layers(forms, outgoing, frame.constant)])
 
     def contains(self, net: Network) -> bool:
@@ -280,7 +316,13 @@ class HiddenFamily(Family):
                 yield HiddenComponent(self.frame, flips, self.direction)
 
     def count(self) -> int:
-        """2^F."""
+        """2^F.
+
+        Raises:
+            UndecidedSignError: where a further column is flippable for some values of the letters only.
+        """
+        for found in self.frame.conditions.values():
+            raise undecided(found[0])
         return int(2 ** len(self.frame.ratios))
 
     def locate(self, net: Network) -> FiberComponent | None:

@@ -16,14 +16,25 @@ most one hidden column).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from flint import fmpq
 
 from semialg_fibers.errors import InvalidNetworkError, UnsupportedError
-from semialg_fibers.geometry.scalar import Vector, exact, sympy_rational
+from semialg_fibers.geometry.expression import (
+    NONNEGATIVE,
+    NONPOSITIVE,
+    Scalar,
+    decide_all,
+    is_zero,
+    scalar,
+    signs_of,
+    to_sympy,
+    undecided,
+)
+from semialg_fibers.geometry.scalar import Vector
 from semialg_fibers.networks.cells import each_cell, signs_on_facet
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.neuron_kind import CELL_BUDGET, DEAD, maps_onto_orthant, neuron_types
@@ -67,7 +78,7 @@ def hidden_hyperplanes(net: Network, budget: int = CELL_BUDGET) -> tuple[int, ..
 
 def _sees_linearly(row: Vector, i: int) -> bool:
     """Say whether the form is ≤ 0 on the face h_i = 0 of the orthant."""
-    return all(value <= 0 for k, value in enumerate(row) if k != i)
+    return decide_all((value for k, value in enumerate(row) if k != i), NONPOSITIVE)
 
 
 def _hidden_by_cells(net: Network, alive: tuple[int, ...], budget: int) -> tuple[int, ...]:
@@ -88,13 +99,16 @@ class Hiding:
     """What hidden columns leave free in a network whose first layer maps onto the orthant.
 
     `users[i]` are the alive rows that use the hidden column i; `ratios[i][k]` is the common A2_jk / A2_ji of these
-    rows for each flippable column k.
+    rows for each flippable column k. Where the parameters have letters, `conditions[k]` are expressions
+    A2_jk A2_j'i − A2_j'k A2_ji that must vanish for column k to be flippable too; its `ratios` are then those of the
+    first such row.
     """
 
     hidden: tuple[int, ...]
     users: dict[int, tuple[int, ...]]
     flippable: tuple[int, ...]
     ratios: dict[int, dict[int, fmpq]]
+    conditions: dict[int, tuple[Scalar, ...]] = field(default_factory=dict)
 
 
 def hiding(net: Network) -> Hiding:
@@ -117,22 +131,40 @@ def hiding(net: Network) -> Hiding:
     hiding_columns = [i for i in hidden if users[i]]
     outside = [j for j in alive if not any(weights[j, i] for i in hiding_columns)]
     flippable = []
+    conditions: dict[int, tuple[Scalar, ...]] = {}
     ratios: dict[int, dict[int, fmpq]] = {i: {} for i in hiding_columns}
     for k in range(weights.shape[1]):
         if k in hidden or not hiding_columns or any(weights[j, k] for j in outside):
             continue
-        common = {i: {weights[j, k] / weights[j, i] for j in users[i]} for i in hiding_columns}
-        if all(len(values) == 1 for values in common.values()):
+        differences = [
+            weights[j, k] * weights[users[i][0], i] - weights[users[i][0], k] * weights[j, i]
+            for i in hiding_columns
+            for j in users[i][1:]
+        ]
+        if any(0 not in signs_of(value) for value in differences):
+            continue
+        if all(is_zero(value) for value in differences):
             flippable.append(k)
-            for i, values in common.items():
-                ratios[i][k] = next(iter(values))
-    return Hiding(hidden, users, tuple(flippable), ratios)
+        else:
+            conditions[k] = tuple(value for value in differences if not is_zero(value))
+        for i in hiding_columns:
+            ratios[i][k] = weights[users[i][0], k] / weights[users[i][0], i]
+    return Hiding(hidden, users, tuple(flippable), ratios, conditions)
+
+
+def ends_of_translation(net: Network, i: int, users: Iterable[int]) -> tuple[fmpq, ...]:
+    """Give the numbers b2_j / A2_ji over the users of column i: t lies above all of them."""
+    second = net.layers[1]
+    return tuple(second.offset[j] / second.matrix[j, i] for j in users)
 
 
 def lowest_translation(net: Network, i: int, users: Iterable[int]) -> fmpq | None:
-    """Give max_j b2_j / A2_ji over the users of column i; None when it has none."""
-    second = net.layers[1]
-    return max((second.offset[j] / second.matrix[j, i] for j in users), default=None)
+    """Give max_j b2_j / A2_ji over the users of column i; None when it has none.
+
+    Raises:
+        UndecidedSignError: where which of them is the largest depends on the values of the letters.
+    """
+    return max(ends_of_translation(net, i, users), default=None)
 
 
 def translation_range(net: Network, i: int) -> sympy.Interval:
@@ -152,10 +184,11 @@ def translation_range(net: Network, i: int) -> sympy.Interval:
     """
     import sympy
 
-    lowest = lowest_translation(net, i, _users(net, i))
-    if lowest is None:
+    ends = ends_of_translation(net, i, _users(net, i))
+    if not ends:
         return sympy.S.Reals
-    return sympy.Interval(sympy_rational(lowest), sympy.oo, left_open=lowest < 0, right_open=True)
+    lowest = sympy.Max(*map(to_sympy, ends))
+    return sympy.Interval(lowest, sympy.oo, left_open=all(end < 0 for end in ends), right_open=True)
 
 
 def _users(net: Network, i: int) -> tuple[int, ...]:
@@ -178,15 +211,16 @@ def translate(net: Network, i: int, t: Any) -> Network:
 
     Raises:
         InvalidNetworkError: when H_i is not hidden, or t lies below max_j b2_j / A2_ji.
+        UndecidedSignError: where that depends on the values of the letters.
 
     >>> net = Network([([[1, 0], [0, 1]], [0, 0]), ([[2, -1]], [-3]), ([[1]], [0])])
     >>> translate(net, 0, 1).layers[1].bias
     (-5,)
     """
-    step = exact(t)
+    step = cast(fmpq, scalar(t))
     users = _users(net, i)
-    lowest = lowest_translation(net, i, users)
-    if lowest is not None and step < lowest:
+    if not decide_all((step - end for end in ends_of_translation(net, i, users)), NONNEGATIVE):
+        lowest = lowest_translation(net, i, users)
         raise InvalidNetworkError(
             f"hyperplane {i + 1} can be translated by t ≥ {lowest} only, got {step}: a second-layer bias would become "
             "positive",
@@ -202,6 +236,7 @@ def flip(net: Network, columns: Iterable[int]) -> Network:
 
     Raises:
         InvalidNetworkError: when no hyperplane is hidden, or a column is not flippable.
+        UndecidedSignError: where that depends on the values of the letters.
 
     >>> net = Network([([[1, 0], [0, 1]], [0, 0]), ([[1, -1]], [-1]), ([[1]], [0])])
     >>> flip(net, [1]).layers[0].weight.tolist()
@@ -214,6 +249,8 @@ def flip(net: Network, columns: Iterable[int]) -> Network:
     for k in chosen:
         if k not in range(net.layers[0].outputs) or chosen.count(k) > 1:
             raise InvalidNetworkError(f"{chosen} is no set of first-layer columns", column=k)
+        if k in found.conditions:
+            raise undecided(found.conditions[k][0])
         if k not in found.flippable:
             raise InvalidNetworkError(f"column {k + 1} cannot be flipped: {_why_not(found, k)}", column=k)
     return flipped(net, chosen, found.ratios)
@@ -240,13 +277,23 @@ class SignFlip:
 
 @dataclass(frozen=True)
 class SignFlipGroup:
-    """The commuting involutions of theory §3.3: (Z/2)^F, F the number of flippable columns."""
+    """The commuting involutions of theory §3.3: (Z/2)^F, F the number of flippable columns.
+
+    `conditions[k]` are expressions that must vanish for column k to be flippable too, where that depends on letters.
+    """
 
     flippable: tuple[int, ...]
+    conditions: dict[int, tuple[Scalar, ...]] = field(default_factory=dict)
 
     @property
     def order(self) -> int:
-        """2^F."""
+        """2^F.
+
+        Raises:
+            UndecidedSignError: where a further column is flippable for some values of the letters only.
+        """
+        for expressions in self.conditions.values():
+            raise undecided(expressions[0])
         return int(2 ** len(self.flippable))
 
     @property
@@ -271,4 +318,5 @@ def sign_flip_group(net: Network) -> SignFlipGroup:
     >>> sign_flip_group(net).order
     2
     """
-    return SignFlipGroup(hiding(net).flippable)
+    found = hiding(net)
+    return SignFlipGroup(found.flippable, found.conditions)

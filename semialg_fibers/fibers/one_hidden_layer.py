@@ -10,16 +10,18 @@ References: theory §2, §3.4.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import factorial
 
+from semialg_fibers.errors import UndecidedSignError
 from semialg_fibers.fibers.block import Block, scaled_permutation
 from semialg_fibers.fibers.component import Family, FiberComponent, Parametrization, counted, exact_layers
+from semialg_fibers.fibers.conditions import ALWAYS, Alternatives, Case, put
 from semialg_fibers.fibers.equations import OrientationPart
 from semialg_fibers.fibers.orientation import Sides
+from semialg_fibers.fibers.symbolic_orientation import SymbolicOrientationProblem
 from semialg_fibers.geometry.domain import Form, Space
-from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.semialgebraic import BasicSet, SemialgebraicSet, random_positive
 from semialg_fibers.networks.layer import Layer, Network
 
@@ -62,14 +64,32 @@ class OrientationComponent(FiberComponent):
 
     @property
     def numbers_of_linear_rows(self) -> range:
-        """The possible numbers q of linear neurons: rank₊col(M_S) ≤ q ≤ r."""
-        least = self.block.problem.least_linear(self.sides)
-        assert least is not None  # the component is feasible
-        return range(least, self.block.problem.spare + 1)
+        """The possible numbers q of linear neurons: rank₊col(M_S) ≤ q ≤ r; for letters, where M_S has its usual rank."""
+        return range(self.block.problem.usual_linear(self.sides), self.block.problem.spare + 1)
 
     def part_dimension(self, q: int) -> int:
         """Give the dimension of the part with q linear neurons."""
         return self.block.problem.part_dimension(self.sides, q) + scalings(self.first)
+
+    @property
+    def condition(self) -> Alternatives:
+        """That r spare neurons realize M_S: rank₊col(M_S) ≤ r."""
+        problem = self.block.problem
+        if not self.sides or not isinstance(problem, SymbolicOrientationProblem) or problem.is_certain(self.sides):
+            return ALWAYS
+        return Alternatives(tuple(case.conditions for case in problem.cases(self.sides)))
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        """What the letters leave open: the rank and shape of M_S, each with its dimension (of the block); for numbers none."""
+        problem = self.block.problem
+        return problem.cases(self.sides) if isinstance(problem, SymbolicOrientationProblem) else ()
+
+    def subs(self, values: Mapping[Any, Any]) -> OrientationComponent:
+        """Put numbers or expressions for letters."""
+        self._must_exist(values)
+        first = None if self.first is None else Layer(*put((self.first.matrix, self.first.offset), values))
+        return replace(self, block=self.block.subs(values), first=first)
 
     @property
     def set(self) -> SemialgebraicSet:
@@ -77,7 +97,11 @@ class OrientationComponent(FiberComponent):
         return SemialgebraicSet(tuple(self._basic_set(q) for q in self.numbers_of_linear_rows))
 
     def _basic_set(self, q: int) -> BasicSet:
-        return self._part(q).basic_set(lambda rng: self.draw(rng, q).parameters, self.part_dimension(q))
+        try:
+            dimension = self.part_dimension(q)
+        except UndecidedSignError:
+            dimension = None
+        return self._part(q).basic_set(lambda rng: self.draw(rng, q).parameters, dimension)
 
     def _part(self, q: int) -> OrientationPart:
         return OrientationPart(self.block, self.sides, q, self.widths, self.first)
@@ -96,7 +120,7 @@ class OrientationComponent(FiberComponent):
         scales = [random_positive(rng) for _ in base]
         rows = [tuple(scale * value for value in form) for scale, form in zip(scales, base, strict=True)]
         forms = [(*(value / scale for value, scale in zip(form[:-1], scales, strict=True)), form[-1]) for form in forms]
-        first = Layer(Matrix([row[:-1] for row in rows]), [row[-1] for row in rows])
+        first = Layer([row[:-1] for row in rows], [row[-1] for row in rows])
         return Network([first, *exact_layers(forms, outgoing, constant)])
 
     def contains(self, net: Network) -> bool:

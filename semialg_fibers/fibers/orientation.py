@@ -119,6 +119,12 @@ class OrientationProblem:
             return True
         return isinstance(decide_pointed(linear), Pointed)
 
+    def usual_linear(self, sides: Sides) -> int:
+        """Give the number of linear neurons of the part of largest dimension: the least one."""
+        least = self.least_linear(sides)
+        assert least is not None  # the component is feasible
+        return least
+
     def is_feasible(self, sides: Sides) -> bool:
         """Say whether r spare neurons realize M_S.
 
@@ -276,12 +282,14 @@ class OrientationProblem:
 
         Implements: theory §2.5.
         """
+        linear = self.scaled_linear(sides)
+        rho = linear.rank()
+        return self._part(rho, isinstance(self.domain, Space) or self._is_simplicial(linear, rho), q)
+
+    def _part(self, rho: int, simplicial: bool, q: int) -> int:
         m, p, dead = self.m, self.p, self.spare - q
         if isinstance(self.domain, Space):
             return self.k + self.spare * (1 + m)
-        linear = self.scaled_linear(sides)
-        rho = linear.rank()
-        simplicial = self._is_simplicial(linear, rho)
         choices = [s for s in range(rho, min(m, q) + 1) if s < q or simplicial]
         pairs = max((s - rho) * (m - s) + s * q + p * (q - s) for s in choices)
         return self.k + pairs + q + dead * (p + 1 + m)

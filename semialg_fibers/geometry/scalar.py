@@ -93,7 +93,7 @@ def _exact_foreign(value: Any) -> fmpq:
     if getattr(value, "is_Float", False):
         raise InexactInputError(f"the SymPy Float {value} is not exact: write a Rational", value=value)
     if hasattr(value, "free_symbols"):
-        raise InvalidNetworkError(f"expected a rational number, got the expression {value}", value=value)
+        raise InvalidNetworkError(f"expected a rational number, got the expression {value}", value=value, symbolic=True)
     raise InvalidNetworkError(f"expected a rational number, got {shown(value)}", value=value)
 
 
@@ -170,7 +170,7 @@ def vector(values: Iterable[Any]) -> Vector:
 
 def dot(a: Sequence[fmpq], b: Sequence[fmpq]) -> fmpq:
     """Give Σ a_i b_i of two exact vectors of one length."""
-    return sum((x * y for x, y in zip(a, b, strict=True) if x and y), ZERO)
+    return sum((x * y for x, y in zip(a, b, strict=True) if x != 0 and y != 0), ZERO)
 
 
 def affine_value(form: Sequence[fmpq], point: Sequence[fmpq]) -> fmpq:

@@ -12,7 +12,7 @@ References: theory §1.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import gcd, lcm
@@ -20,10 +20,12 @@ from typing import TYPE_CHECKING, Any
 
 from flint import fmpq
 
-from semialg_fibers.errors import InexactInputError, InvalidNetworkError
+from semialg_fibers.errors import InexactInputError, InvalidNetworkError, UndecidedSignError
 from semialg_fibers.geometry.domain import Domain, Orthant, Space
 from semialg_fibers.geometry.linear import Matrix
-from semialg_fibers.geometry.scalar import ZERO, Vector, exact, sympy_rational, vector
+from semialg_fibers.geometry.expression import Expression, declared, letters_of, scalar, to_sympy
+from semialg_fibers.geometry.scalar import ZERO, Vector, vector
+from semialg_fibers.geometry.symbolic_matrix import SymbolicMatrix, matrix_of
 
 if TYPE_CHECKING:
     import sympy
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, init=False, repr=False)
 class Layer:
-    """The affine map x ↦ W x + b with exact entries.
+    """The affine map x ↦ W x + b with exact entries, numbers or expressions in letters with declared signs.
 
     `matrix` and `offset` are the package's own exact values; `weight` and `bias` give them as SymPy objects.
 
@@ -46,18 +48,19 @@ class Layer:
         """Read `weight` (out × in) and `bias` (out,).
 
         Raises:
-            InvalidNetworkError: for ragged rows, entries that are no rationals, or a bias that does not fit
-                (place: `row`, `column`).
+            InvalidNetworkError: for ragged rows, entries that are no rational functions of letters, or a bias that
+                does not fit (place: `row`, `column`).
             InexactInputError: for floats.
+            UndecidedSignError: for an entry with a denominator that may be zero.
         """
-        matrix = weight if isinstance(weight, Matrix) else Matrix(weight)
+        matrix = weight if isinstance(weight, Matrix) else matrix_of(weight)
         if not hasattr(bias, "__iter__") or isinstance(bias, str | bytes | dict):
             raise InvalidNetworkError(f"a bias is a list of numbers, got {type(bias).__name__}")
         offset: Vector = ()
         for i, value in enumerate(bias):
             try:
-                offset += (exact(value),)
-            except (InvalidNetworkError, InexactInputError) as error:
+                offset += (scalar(value),)
+            except (InvalidNetworkError, InexactInputError, UndecidedSignError) as error:
                 raise type(error)(f"bias: {error.message}", **{**error.place, "row": i}) from None
         if 0 in matrix.shape:
             raise InvalidNetworkError(f"a layer needs at least one input and one output, got shape {matrix.shape}")
@@ -89,9 +92,14 @@ class Layer:
         return self.matrix.to_sympy()
 
     @cached_property
-    def bias(self) -> tuple[sympy.Rational, ...]:
-        """The tuple b of SymPy rationals (out,)."""
-        return tuple(sympy_rational(value) for value in self.offset)
+    def bias(self) -> tuple[sympy.Expr, ...]:
+        """The tuple b of SymPy numbers or expressions (out,)."""
+        return tuple(to_sympy(value) for value in self.offset)
+
+    @property
+    def is_rational(self) -> bool:
+        """Whether every entry is a number."""
+        return not isinstance(self.matrix, SymbolicMatrix) and not any(isinstance(b, Expression) for b in self.offset)
 
     @cached_property
     def forms(self) -> tuple[Vector, ...]:
@@ -101,6 +109,8 @@ class Layer:
     @cached_property
     def integer_forms(self) -> tuple[tuple[int, ...], ...]:
         """The rows of [W | b] as primitive integer vectors, positive multiples of `forms`; signs need no more."""
+        if not self.is_rational:
+            SymbolicMatrix(self.forms).integer_rows()  # refuses, naming the letters
         rows = []
         for numerators, below, bias in zip(
             self.matrix.integer_rows(), self.matrix.denominators(), self.offset, strict=True
@@ -149,7 +159,7 @@ class Network:
         for number, layer in enumerate(layers, 1):
             try:
                 made = layer if isinstance(layer, Layer) else Layer(*layer)
-            except (InvalidNetworkError, InexactInputError) as error:
+            except (InvalidNetworkError, InexactInputError, UndecidedSignError) as error:
                 raise type(error)(f"layer {number}: {error.message}", **{**error.place, "layer": number}) from None
             except TypeError:
                 raise InvalidNetworkError(f"layer {number} is not a pair (weight, bias)", layer=number) from None
@@ -169,6 +179,7 @@ class Network:
             raise InvalidNetworkError(
                 f"the domain has dimension {where.dimension}, the first layer takes {chained[0].inputs} inputs"
             )
+        letters_of(value for layer in chained for form in layer.forms for value in form if not layer.is_rational)
         object.__setattr__(self, "layers", tuple(chained))
         object.__setattr__(self, "domain", where)
 
@@ -193,7 +204,78 @@ class Network:
     @property
     def is_rational(self) -> bool:
         """Whether every parameter is a rational number."""
-        return True
+        return all(layer.is_rational for layer in self.layers)
+
+    @cached_property
+    def symbols(self) -> tuple[sympy.Symbol, ...]:
+        """The letters that occur in the parameters, sorted by name; none for a network of numbers."""
+        symbolic = (layer for layer in self.layers if not layer.is_rational)
+        return letters_of(value for layer in symbolic for form in layer.forms for value in form)
+
+    def subs(self, values: Mapping[Any, Any]) -> Network:
+        """Put numbers or expressions for letters (keys: symbols or their names).
+
+        Raises:
+            InvalidNetworkError: for a name that is no letter of the network, a value that breaks the letter's
+                assumption, or a denominator that becomes zero.
+
+        >>> net = Network.generic(1, 1, 1, 1, signs=["+-"])
+        >>> net.subs({"a2_0_0": 5, "c2_0": -2}).layers[1]
+        Layer([['5']], ['-2'])
+        """
+        names = {letter.name for letter in self.symbols}
+        unknown = next((str(key) for key in values if str(key) not in names), None)
+        if unknown is not None:
+            known = ", ".join(sorted(names)) or "it has none"
+            raise InvalidNetworkError(f"{unknown} is no letter of the network; its letters: {known}", value=unknown)
+
+        def put(value: Any) -> Any:
+            return value.subs(values) if isinstance(value, Expression) else value
+
+        return self.with_layers(
+            layer
+            if layer.is_rational
+            else Layer([[put(value) for value in row] for row in layer.matrix.rows()], map(put, layer.offset))
+            for layer in self.layers
+        )
+
+    @classmethod
+    def generic(cls, d: int, n1: int, n2: int, m: int, signs: Sequence[str]) -> Network:
+        """Give the three-layer network with a letter for each parameter and the stated signs of [A2 | b2].
+
+        `signs` are n2 strings of n1 + 1 characters + or −, bias last. The letters are a1_0_0, ..., c1_0, ... (real),
+        a2_0_0, ..., c2_0, ... (of the stated signs), a3_0_0, ..., c3_0, ... (real; nonzero where m = 1, since a zero
+        there would be a zero column).
+
+        Implements: theory §3, §5.
+
+        Raises:
+            InvalidNetworkError: for signs of another shape.
+
+        >>> net = Network.generic(2, 2, 1, 1, signs=["+--"])
+        >>> net.layers[1].weight, net.layers[1].bias[0].is_negative
+        (Matrix([[a2_0_0, a2_0_1]]), True)
+        """
+        if isinstance(signs, str) or len(signs) != n2:
+            raise InvalidNetworkError(f"expected {n2} strings of signs, one for each row of [A2 | b2]", value=signs)
+        for j, row in enumerate(signs):
+            if not isinstance(row, str) or len(row) != n1 + 1 or set(row) - set("+-"):
+                raise InvalidNetworkError(
+                    f"row {j + 1}: expected {n1 + 1} characters + or -, bias last, got {row!r}", row=j
+                )
+        words = {"+": "positive", "-": "negative"}
+        outer = "nonzero" if m == 1 else "real"
+        shapes = ((n1, d), (n2, n1), (m, n2))
+        declarations: list[Callable[[int, int], str]] = [
+            lambda i, j: "real",
+            lambda i, j: words[signs[i][j]],
+            lambda i, j: outer if j < n2 else "real",
+        ]
+        layers = []
+        for number, ((outputs, inputs), say) in enumerate(zip(shapes, declarations, strict=True), 1):
+            weight = [[declared(f"a{number}_{i}_{j}", say(i, j)) for j in range(inputs)] for i in range(outputs)]
+            layers.append((weight, [declared(f"c{number}_{i}", say(i, inputs)) for i in range(outputs)]))
+        return cls(layers)
 
     def value(self, point: Sequence[fmpq]) -> Vector:
         """Give f(point) as exact scalars."""
@@ -202,16 +284,17 @@ class Network:
             x = relu(layer.apply(x))
         return self.layers[-1].apply(x)
 
-    def __call__(self, point: Iterable[Any]) -> tuple[sympy.Rational, ...]:
-        """Give f(point) exactly, as SymPy rationals; the point must lie in the domain.
+    def __call__(self, point: Iterable[Any]) -> tuple[sympy.Expr, ...]:
+        """Give f(point) exactly, as SymPy numbers or expressions; the point must lie in the domain.
 
         Raises:
             InvalidNetworkError: for a point of another dimension or outside the domain.
+            UndecidedSignError: when the sign of a preactivation depends on the values of the letters.
         """
         x = vector(point)
         if not self.domain.contains(x):
             raise InvalidNetworkError(f"the point {x} lies outside the domain {self.domain}")
-        return tuple(sympy_rational(value) for value in self.value(x))
+        return tuple(to_sympy(value) for value in self.value(x))
 
     @cached_property
     def parameters(self) -> dict[str, fmpq]:
@@ -279,7 +362,7 @@ class Network:
         """
         self._hidden(layer)
         before, after = self.layers[layer - 1], self.layers[layer]
-        scales = vector(factors)
+        scales = tuple(map(scalar, factors))
         if len(scales) != before.outputs:
             raise InvalidNetworkError(
                 f"layer {layer} has {before.outputs} units, got {len(scales)} factors", layer=layer

@@ -15,8 +15,10 @@ from functools import lru_cache
 from typing import cast
 
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, UnsupportedError
-from semialg_fibers.geometry.domain import Domain, Form, Space, negated
+from semialg_fibers.geometry.domain import Domain, Form, Orthant, Space, negated
+from semialg_fibers.geometry.expression import NONNEGATIVE, NONPOSITIVE, Expression, decide_all, signs_of
 from semialg_fibers.geometry.scalar import Vector, affine_value
+from semialg_fibers.geometry.symbolic_matrix import SymbolicMatrix
 from semialg_fibers.networks.cells import each_cell, signs_on
 from semialg_fibers.networks.layer import Layer, Network
 
@@ -34,6 +36,8 @@ def classify(form: Form, domain: Domain) -> str:
     >>> [classify(vector(f), Orthant(2)) for f in ([-1, 0, -2], [1, 0, 2], [1, -1, 0])]
     ['dead', 'linear', 'nonlinear']
     """
+    if isinstance(domain, Orthant) and any(isinstance(value, Expression) for value in form):
+        return kind_by_signs(form)
     above = domain.supremum(form)
     if above is not None and above <= 0:
         return DEAD
@@ -79,9 +83,15 @@ def kind_with_points(form: Form, domain: Domain) -> Kind:
 
 
 def maps_onto_orthant(net: Network) -> bool:
-    """Say whether x ↦ relu(A1 x + b1) maps R^d onto the orthant: the domain is R^d and rank A1 = n1."""
+    """Say whether x ↦ relu(A1 x + b1) maps R^d onto the orthant: the domain is R^d and rank A1 = n1.
+
+    Where A1 has letters the rank is that for almost all values: (G1), an assumption that `genericity` states.
+    """
     first = net.layers[0]
-    return isinstance(net.domain, Space) and first.outputs <= first.inputs and first.matrix.rank() == first.outputs
+    if not isinstance(net.domain, Space) or first.outputs > first.inputs:
+        return False
+    matrix = first.matrix
+    return (matrix.generic_rank if isinstance(matrix, SymbolicMatrix) else matrix.rank()) == first.outputs
 
 
 def default_layer(net: Network) -> int:
@@ -95,13 +105,15 @@ def neuron_types(net: Network, layer: int | None = None, budget: int = CELL_BUDG
     """Give "dead", "linear" or "nonlinear" for each unit of a hidden layer, on the range of the layers before it.
 
     `layer` counts from 1 and defaults to the second hidden layer, or the only one. Where the layer before maps onto
-    the orthant the signs of [A2 | b2] decide; elsewhere the activation cells do, up to `budget` of them.
+    the orthant the signs of [A2 | b2] decide; elsewhere the activation cells do, up to `budget` of them. For letters
+    in A1 the range is the orthant under (G1), rank A1 = n1; "dead" and "linear" hold without it.
 
     Implements: theory §2.1.
 
     Raises:
         BudgetExceededError: when there are more cells than the budget.
         InvalidNetworkError: when the layer is not hidden.
+        UndecidedSignError: when a type depends on the values of the letters.
 
     >>> net = Network([([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [-1, -2]], [-1, -1]), ([[1, 1]], [0])])
     >>> neuron_types(net)
@@ -120,12 +132,13 @@ def neuron_types(net: Network, layer: int | None = None, budget: int = CELL_BUDG
 def _types(net: Network, number: int, budget: int) -> tuple[str, ...] | BudgetExceededError:
     layer = net.layers[number - 1]
     if number == 1:
-        return tuple(classify(cast(Form, row), net.domain) for row in layer.integer_forms)  # integers do as well
+        rows = layer.integer_forms if layer.is_rational else layer.forms  # integers do as well
+        return tuple(classify(cast(Form, row), net.domain) for row in rows)
     by_signs = kinds_by_signs(layer)
     # Signs settle dead rows on any range, and linear ones that are positive at the origin; without a bias such a row
     # may vanish on the whole range.
     settled = all(
-        kind == DEAD or (kind == LINEAR and bias > 0) for kind, bias in zip(by_signs, layer.offset, strict=True)
+        kind == DEAD or (kind == LINEAR and signs_of(bias) == {1}) for kind, bias in zip(by_signs, layer.offset, strict=True)
     )
     if settled or (number == 2 and maps_onto_orthant(net)):
         return by_signs
@@ -146,7 +159,25 @@ def kinds_by_signs(layer: Layer) -> tuple[str, ...]:
             return DEAD
         return LINEAR if min(row) >= 0 else NONLINEAR
 
+    if not layer.is_rational:
+        return tuple(map(kind_by_signs, layer.forms))
     return tuple(kind(row) for row in layer.integer_forms)
+
+
+def kind_by_signs(row: Form) -> str:
+    """Give the kind of one unit on the nonnegative orthant, by the declared signs of its weights and bias.
+
+    Implements: theory §2.1.
+
+    Raises:
+        UndecidedSignError: when the kind depends on the values of the letters.
+    """
+    signs = [signs_of(value) for value in row]
+    if {1} in signs and {-1} in signs:
+        return NONLINEAR
+    if decide_all(row, NONPOSITIVE):
+        return DEAD
+    return LINEAR if decide_all(row, NONNEGATIVE) else NONLINEAR
 
 
 def _on_cells(net: Network, number: int, by_signs: tuple[str, ...], budget: int) -> tuple[str, ...]:

@@ -16,7 +16,6 @@ from collections.abc import Collection, Mapping
 
 from flint import fmpq
 
-from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.networks.layer import Layer, Network
 
 
@@ -46,5 +45,5 @@ def flipped(net: Network, columns: Collection[int], ratios: Mapping[int, Mapping
             rows[i] = [a + by_column[k] * b for a, b in zip(rows[i], first.forms[k], strict=True)]
     for k in columns:
         rows[k] = [-value for value in rows[k]]
-    layer = Layer(Matrix([row[:-1] for row in rows]), [row[-1] for row in rows])
+    layer = Layer([row[:-1] for row in rows], [row[-1] for row in rows])
     return net.with_layers([layer, *net.layers[1:]])
