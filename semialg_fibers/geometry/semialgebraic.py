@@ -1,13 +1,14 @@
-"""Semi-algebraic sets: equations, inequalities, membership, sampling, dimension.
+"""Semi-algebraic sets: equations, inequalities, membership, sampling, projection, dimension, inclusion.
 
 Main definitions
-    BasicSet             {x : p_i = 0, q_j > 0, r_k ≥ 0} for polynomials in named variables
+    BasicSet             {x : p_i = 0, q_j > 0, r_k ≥ 0} for polynomials in named variables, perhaps with letters
     SemialgebraicSet     a finite union of basic sets in the same variables
 
 Main results
     contains             exact membership of a rational point
     sample               an exact rational point of the set, the same for the same seed
     dimension            stated by who built the set, or proved from a sample where a smooth-point argument suffices
+    local_dimension, drop, includes    where they can be proved: dimension at a point, projection, inclusion
 
 References: theory §1, §2.3.
 """
@@ -22,8 +23,13 @@ from typing import TYPE_CHECKING, Any
 from flint import fmpq
 
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError
+from semialg_fibers.geometry import elimination
+from semialg_fibers.geometry.elimination import System
 from semialg_fibers.geometry.linear import Matrix
-from semialg_fibers.geometry.scalar import ONE, ZERO, exact, sympy_rational
+from semialg_fibers.geometry.polynomial import evaluate
+from semialg_fibers.geometry.scalar import exact, sympy_rational
+from semialg_fibers.geometry.set_questions import Questions
+from semialg_fibers.geometry.substitution import read_values, refuse_letters
 
 if TYPE_CHECKING:
     import sympy
@@ -32,38 +38,14 @@ Point = Mapping[Any, Any] | Iterable[Any]
 Sampler = Callable[[random.Random], "dict[str, fmpq]"]
 
 
-def evaluate(expression: sympy.Expr, values: Mapping[str, fmpq]) -> fmpq:
-    """Give the value of a polynomial with rational coefficients at a rational point, exactly.
-
-    Raises:
-        InvalidNetworkError: for a symbol without a value, or an expression that is no polynomial.
-    """
-    if expression.is_Symbol:
-        try:
-            return values[expression.name]
-        except KeyError:
-            raise InvalidNetworkError(f"the point gives no value for {expression}", value=str(expression)) from None
-    if expression.is_Rational:
-        return exact(expression)
-    if expression.is_Add:
-        return sum((evaluate(term, values) for term in expression.args), ZERO)
-    if expression.is_Mul:
-        product = ONE
-        for factor in expression.args:
-            product *= evaluate(factor, values)
-        return product
-    if expression.is_Pow and expression.exp.is_Integer and expression.exp >= 0:
-        return evaluate(expression.base, values) ** int(expression.exp)
-    raise InvalidNetworkError(f"{expression} is no polynomial with rational coefficients", value=str(expression))
-
-
 @dataclass(frozen=True)
-class BasicSet:
+class BasicSet(Questions):
     """The set {x : equations = 0, positive > 0, nonnegative ≥ 0} in the space of `variables`.
 
-    Two sets are equal when their descriptions are. `sampler` and `known_dimension` come from who built the set and
-    knows a parametrisation; without them `sample` solves for variables that occur linearly. `headings` are pairs
-    (i, words) that say what the equations from index i on mean.
+    Other symbols are *letters*: unknown numbers that their assumptions describe, one set for each choice. Two sets are
+    equal when their descriptions are. `sampler` and `known_dimension` (the same for all letters that their assumptions
+    allow) come from who built the set and knows a parametrisation; without them `sample` solves for variables that
+    occur linearly. `headings` are pairs (i, words) that say what the equations from index i on mean.
 
     >>> from sympy.abc import x, y
     >>> hyperbola = BasicSet((x, y), (x * y - 1,), (x,))
@@ -82,17 +64,24 @@ class BasicSet:
     headings: tuple[tuple[int, str], ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Check that only the named variables occur."""
+        """Check that no letter has the name of a variable or of another letter."""
         import sympy
 
-        names = set(self.variables)
         for kind in ("equations", "positive", "nonnegative"):
-            expressions = tuple(sympy.sympify(e) for e in getattr(self, kind))
-            object.__setattr__(self, kind, expressions)
-            for expression in expressions:
-                if not expression.free_symbols <= names:
-                    unknown = ", ".join(sorted(str(s) for s in expression.free_symbols - names))
-                    raise InvalidNetworkError(f"{expression} contains {unknown}, which is no variable of the set")
+            object.__setattr__(self, kind, tuple(sympy.sympify(e) for e in getattr(self, kind)))
+        names = {variable.name for variable in self.variables}
+        for letter in self.letters:
+            if letter.name in names:
+                raise InvalidNetworkError(
+                    f"two different symbols are called {letter}: they differ in their assumptions", value=letter.name
+                )
+            names.add(letter.name)
+
+    @property
+    def letters(self) -> tuple[sympy.Symbol, ...]:
+        """The symbols in the conditions that are no variables, by name."""
+        found = set().union(*(e.free_symbols for e in (*self.equations, *self.positive, *self.nonnegative)))
+        return tuple(sorted(found - set(self.variables), key=lambda symbol: str(symbol.name)))
 
     def __str__(self) -> str:
         """Give the set on paper."""
@@ -100,12 +89,15 @@ class BasicSet:
         lines += [f"{e} > 0" for e in self.positive] + [f"{e} ≥ 0" for e in self.nonnegative]
         return "{" + ", ".join(lines) + "}" if lines else f"R^{len(self.variables)}"
 
+    # points
+
     def values(self, point: Point) -> dict[str, fmpq]:
         """Read a point: a mapping from variables (or their names) to numbers, or numbers in the order of variables.
 
         Raises:
-            InvalidNetworkError: when a coordinate is missing or there are too many.
+            InvalidNetworkError: when a coordinate is missing or there are too many, or letters have no number.
         """
+        refuse_letters(self.letters)
         if isinstance(point, Mapping):
             read = {str(key): exact(value) for key, value in point.items()}
         else:
@@ -132,41 +124,146 @@ class BasicSet:
 
         Raises:
             BudgetExceededError: when no point was found; the set may still have one.
+            InvalidNetworkError: for a set with letters.
         """
+        refuse_letters(self.letters)
         rng = random.Random(seed)
-        found = self.sampler(rng) if self.sampler else self._search(rng)
+        if self.sampler:
+            found = self.sampler(rng)
+        else:
+            found = elimination.search(self._system, self.variables, self.contains, rng)
         return {variable: sympy_rational(found[variable.name]) for variable in self.variables}
 
-    def _search(self, rng: random.Random, tries: int = 2000) -> dict[str, fmpq]:
-        """Choose free variables at random, solve the others from equations in which they occur linearly."""
-        import sympy
+    @property
+    def _system(self) -> System:
+        return System(self.equations, self.positive, self.nonnegative)
 
-        solved: list[tuple[sympy.Symbol, sympy.Expr]] = []
-        waiting = [sympy.expand(e) for e in self.equations]
-        while waiting:
-            pick = next(((e, v) for e in waiting for v in self.variables if _is_linear(e, v)), None)
-            if pick is None:
-                raise BudgetExceededError(f"no variable occurs linearly in {waiting[0]} = 0: no sampler for this set")
-            equation, variable = pick
-            solution = sympy.together(-equation.coeff(variable, 0) / equation.coeff(variable, 1))
-            solved.append((variable, solution))
-            waiting.remove(equation)
-            waiting = [sympy.expand(sympy.numer(sympy.together(e.subs(variable, solution)))) for e in waiting]
-            waiting = [e for e in waiting if e != 0]
-        dependent = {variable for variable, _ in solved}
-        for _ in range(tries):
-            point: dict[Any, Any] = {v: _random_number(rng) for v in self.variables if v not in dependent}
-            for variable, solution in reversed(solved):
-                point[variable] = solution.subs(point)
-            if all(getattr(value, "is_Rational", False) for value in point.values()) and self.contains(point):
-                return self.values(point)
-        raise BudgetExceededError(f"no point found in {tries} tries; nothing is claimed about emptiness")
+    # other sets
+
+    def subs(self, values: Mapping[Any, Any]) -> BasicSet:
+        """Put numbers (or expressions in letters) in for letters, and numbers for variables: then it is a slice.
+
+        Keys are symbols or their names. A letter's number must meet the letter's assumptions. A slice keeps neither
+        sampler nor stated dimension.
+
+        Raises:
+            InvalidNetworkError: for a symbol that the set does not have, or a number that its assumptions exclude.
+            InexactInputError: for floats.
+            UndecidedSignError: for an expression that is not known to meet the assumptions (`.expression`).
+
+        >>> from sympy import Symbol
+        >>> from sympy.abc import x, y
+        >>> a = Symbol("a", positive=True)
+        >>> print(BasicSet((x, y), (x * y - a,), (x,)).subs({a: "1/2", y: 3}))
+        {3*x - 1/2 = 0, x > 0}
+        """
+        put_in = read_values(values, self.variables, self.letters)
+        equations, positive, nonnegative = (
+            tuple(e.subs(put_in, simultaneous=True) for e in kind)
+            for kind in (self.equations, self.positive, self.nonnegative)
+        )
+        left = tuple(variable for variable in self.variables if variable not in put_in)
+        sampler = None if put_in else self.sampler
+        dimension = self.known_dimension if left == self.variables else None  # it is stated for all letters
+        return BasicSet(left, equations, positive, nonnegative, sampler, dimension, self.headings)
+
+    def drop(self, variables: Iterable[Any]) -> BasicSet:
+        """Give the projection along these variables (symbols or names), where it is exactly a set of this kind.
+
+        A variable can be dropped when it occurs nowhere, or when an equation determines it with a coefficient that
+        cannot vanish, as far as the conditions without it say.
+
+        Raises:
+            UnsupportedError: for another variable; the projection may then be no basic set.
+
+        >>> from sympy.abc import x, y
+        >>> print(BasicSet((x, y), (x * y - 1,), (x, 2 - y)).drop([y]))
+        {x > 0, 2*x - 1 > 0}
+        """
+        own = {variable.name: variable for variable in self.variables}
+        names = list(dict.fromkeys(str(variable) for variable in variables))
+        for name in names:
+            if name not in own:
+                raise InvalidNetworkError(f"{name} is no variable of this set", value=name)
+        system, lost = elimination.project(self._system, self.variables, [own[name] for name in names])
+        return BasicSet(
+            tuple(variable for variable in self.variables if variable.name not in names),
+            system.equations,
+            system.positive,
+            system.nonnegative,
+            sampler=self.sampler,
+            known_dimension=None if self.known_dimension is None else self.known_dimension - lost,
+        )
+
+    def closure(self) -> BasicSet:
+        """Give the set with every strict inequality made weak.
+
+        It contains the topological closure and may be larger: {x·y = 0, x > 0} is a half-line, its closure too, but
+        {x·y = 0, x ≥ 0} contains a whole line. So no dimension is stated for it.
+
+        >>> from sympy.abc import x
+        >>> print(BasicSet((x,), (), (x,)).closure())
+        {x ≥ 0}
+        """
+        weak = tuple(dict.fromkeys(self.positive + self.nonnegative))
+        return BasicSet(self.variables, self.equations, (), weak, sampler=self.sampler, headings=self.headings)
+
+    @property
+    def parts(self) -> tuple[BasicSet]:
+        """The set as a union."""
+        return (self,)
+
+    # tangents and dimensions
+
+    def jacobian(self, point: Point) -> Matrix:
+        """Give the Jacobian of the equations at a rational point, one row for each equation."""
+        values = self.values(point)
+        rows = [[evaluate(e.diff(v), values) for v in self.variables] for e in self.equations]
+        return Matrix(rows, columns=len(self.variables))
 
     def jacobian_rank(self, point: Point) -> int:
         """Give the rank of the Jacobian of the equations at a rational point, exactly."""
+        return self.jacobian(point).rank()
+
+    def tangent_space(self, point: Point) -> tuple[tuple[sympy.Rational, ...], ...]:
+        """Give a basis of the kernel of the equations' Jacobian at a point of the set, exactly.
+
+        Raises:
+            InvalidNetworkError: when the point is not in the set.
+
+        >>> from sympy.abc import x, y
+        >>> BasicSet((x, y), (x * y - 1,)).tangent_space((2, "1/2"))
+        ((-4, 1),)
+        """
+        values = self._member(point)
+        return tuple(tuple(map(sympy_rational, row)) for row in self.jacobian(values).kernel().rows())
+
+    def _member(self, point: Point) -> dict[str, fmpq]:
         values = self.values(point)
-        rows = [[evaluate(e.diff(v), values) for v in self.variables] for e in self.equations]
-        return Matrix(rows, columns=len(self.variables)).rank()
+        if not self.contains(values):
+            raise InvalidNetworkError("the point is not in the set")
+        return values
+
+    def local_dimension(self, point: Point) -> int:
+        """Give the dimension at a point of the set, where it can be proved.
+
+        Raises:
+            InvalidNetworkError: when the point is not in the set.
+            BudgetExceededError: where solving for variables near the point does not decide.
+
+        >>> from sympy.abc import x, y
+        >>> BasicSet((x, y), (x * y,), (), (x,)).local_dimension((0, 3))
+        1
+        """
+        return elimination.local_dimension(self._system, self.variables, self._member(point))
+
+    def jacobian_dimension(self, seed: int = 0) -> int:
+        """Give #variables − rank of the equations' Jacobian at the sample of this seed.
+
+        No closed form enters. It bounds the dimension at the sample from above; the two agree where the equations
+        are regular.
+        """
+        return len(self.variables) - self.jacobian_rank(self.sample(seed))
 
     @property
     def dimension(self) -> int:
@@ -198,20 +295,8 @@ class BasicSet:
         )
 
 
-def _is_linear(expression: sympy.Expr, variable: sympy.Symbol) -> bool:
-    import sympy
-
-    return expression.has(variable) and bool(sympy.degree(expression, variable) == 1)
-
-
-def _random_number(rng: random.Random) -> sympy.Rational:
-    import sympy
-
-    return sympy.Rational(rng.randint(-40, 40), rng.randint(1, 8))
-
-
 @dataclass(frozen=True)
-class SemialgebraicSet:
+class SemialgebraicSet(Questions):
     """A finite union of basic sets in the same variables.
 
     >>> from sympy.abc import x
@@ -232,13 +317,18 @@ class SemialgebraicSet:
         """The variables of the ambient space."""
         return self.parts[0].variables
 
+    @property
+    def letters(self) -> tuple[sympy.Symbol, ...]:
+        """The symbols in the conditions that are no variables, by name."""
+        return tuple(sorted({x for part in self.parts for x in part.letters}, key=lambda symbol: str(symbol.name)))
+
     def __str__(self) -> str:
         """Give the union on paper."""
         return " ∪ ".join(str(part) for part in self.parts)
 
     def __or__(self, other: SemialgebraicSet | BasicSet) -> SemialgebraicSet:
-        """Give the union."""
-        return SemialgebraicSet(self.parts + (other.parts if isinstance(other, SemialgebraicSet) else (other,)))
+        """Give the union; a part that stands there already is not repeated."""
+        return SemialgebraicSet(tuple(dict.fromkeys((*self.parts, *other.parts))))
 
     def contains(self, point: Point) -> bool:
         """Say whether some part contains the rational point, exactly."""
@@ -249,10 +339,47 @@ class SemialgebraicSet:
         """Give a rational point of one of the parts; the same seed gives the same point."""
         return self.parts[random.Random(seed).randrange(len(self.parts))].sample(seed)
 
+    def subs(self, values: Mapping[Any, Any]) -> SemialgebraicSet:
+        """Put numbers in for letters or variables, as `BasicSet.subs` does; each part takes those that it has."""
+        put_in = read_values(values, self.variables, self.letters)
+        parts = (
+            part.subs({x: value for x, value in put_in.items() if x in part.variables + part.letters})
+            for part in self.parts
+        )
+        return SemialgebraicSet(tuple(dict.fromkeys(parts)))
+
+    def drop(self, variables: Iterable[Any]) -> SemialgebraicSet:
+        """Give the projection along these variables, part by part: see `BasicSet.drop`."""
+        names = [str(variable) for variable in variables]
+        return SemialgebraicSet(tuple(dict.fromkeys(part.drop(names) for part in self.parts)))
+
+    def closure(self) -> SemialgebraicSet:
+        """Give the union with weak inequalities, as `BasicSet.closure` does."""
+        return SemialgebraicSet(tuple(dict.fromkeys(part.closure() for part in self.parts)))
+
     @property
     def dimension(self) -> int:
         """The largest dimension of a part."""
         return max(part.dimension for part in self.parts)
+
+    def jacobian_dimension(self, seed: int = 0) -> int:
+        """Give the largest `BasicSet.jacobian_dimension` of a part."""
+        return max(part.jacobian_dimension(seed) for part in self.parts)
+
+    def local_dimension(self, point: Point) -> int:
+        """Give the dimension of the union at one of its points, where it can be proved.
+
+        Raises:
+            InvalidNetworkError: when the point is not in the set.
+            BudgetExceededError: where it was not decided, also because a part without the point may come close to it.
+        """
+        frozen = point if isinstance(point, Mapping) else tuple(point)
+        around = [part for part in self.parts if part.contains(frozen)]
+        if not around:
+            raise InvalidNetworkError("the point is not in the set")
+        if any(part not in around and part.closure().contains(frozen) for part in self.parts):
+            raise BudgetExceededError("the dimension at this point was not decided: another part may come close to it")
+        return max(part.local_dimension(frozen) for part in around)
 
 
 def random_rational(rng: random.Random, low: int = -6, high: int = 6) -> fmpq:

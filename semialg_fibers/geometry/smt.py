@@ -6,6 +6,7 @@ Main definitions
 
 Main results
     to_smtlib    the problem as SMT-LIB text, the one thing that the solvers are given
+    ask          the values that a solver gives for any SMT-LIB text in variables v0, v1, ...
     solve        a point that has been checked, or None when the solver has proved that there is none
 
 "There is none" rests on the solver; nothing here re-proves it.
@@ -102,13 +103,29 @@ def solve(problem: Problem, solver: str = "z3", seconds: float = 60) -> Vector |
         UnsupportedError: when the solver is not installed.
         InvalidNetworkError: for another solver, or a time that is not positive.
     """
+    point = ask(to_smtlib(problem), problem.dimension, solver, seconds)
+    if point is not None and not problem.holds(point):
+        raise CertificateRejected(f"the point that {solver} gave does not solve the problem", value=point)
+    return point
+
+
+def ask(text: str, dimension: int, solver: str = "z3", seconds: float = 60) -> Vector | None:
+    """Give values of v0, ..., v(dimension − 1) that the solver found for SMT-LIB text, or None: it proved unsat.
+
+    The values are the solver's word; whoever asks checks them.
+
+    Raises:
+        BudgetExceededError: when the solver has not decided after `seconds` (`.seconds`), or its point is irrational.
+        UnsupportedError: when the solver is not installed.
+        InvalidNetworkError: for another solver, or a time that is not positive.
+    """
     if solver not in _SOLVERS:
         raise InvalidNetworkError(f"unknown solver {solver!r}; the solvers are {', '.join(_SOLVERS)}", value=solver)
     if not seconds > 0:
         raise InvalidNetworkError(f"a solver needs a positive number of seconds, got {seconds}", value=seconds)
     milliseconds = max(1, int(1000 * min(seconds, 1e6)))
     try:
-        answer, values = _SOLVERS[solver](to_smtlib(problem), problem.dimension, milliseconds)
+        answer, values = _SOLVERS[solver](text, dimension, milliseconds)
     except ImportError:
         raise UnsupportedError(f"{solver} is not installed: pip install 'semialg-fibers[smt]'") from None
     if answer == "unsat":
@@ -117,10 +134,9 @@ def solve(problem: Problem, solver: str = "z3", seconds: float = 60) -> Vector |
         raise BudgetExceededError(
             f"{solver} has not decided within {seconds} seconds (its answer: {answer})", seconds=seconds
         )
-    point = tuple(map(_rational, values))
-    if not problem.holds(point):
-        raise CertificateRejected(f"the point that {solver} gave does not solve the problem", value=point)
-    return point
+    if any(_IRRATIONAL.search(value) for value in values):
+        raise BudgetExceededError(f"{solver} gave a point with irrational coordinates, which was not checked")
+    return tuple(map(_rational, values))
 
 
 # SMT-LIB
@@ -163,6 +179,9 @@ def _sum(form: Affine) -> str:
 def _number(value: fmpq) -> str:
     text = f"{abs(value.p)}.0" if value.q == 1 else f"(/ {abs(value.p)}.0 {value.q}.0)"
     return f"(- {text})" if value < 0 else text
+
+
+_IRRATIONAL = re.compile(r"[^-()/\s0-9.]|\.(?!0(?![0-9]))")  # a root object, or decimals that are not .0
 
 
 def _rational(text: str) -> fmpq:
