@@ -11,17 +11,20 @@ evaluated. What does not describe a network is refused in one line that names th
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import lcm
 from typing import Any
 
 from flint import fmpq
 
-from semialg_fibers.errors import InvalidNetworkError, UnsupportedError
+from semialg_fibers.errors import InvalidNetworkError, UndecidedSignError, UnsupportedError
+from semialg_fibers.exchange.formula import MAX_FORMULA, parse_formula
 from semialg_fibers.exchange.json_values import Number, Object, check_size, keys_of, list_of, named, parse_json, shown
 from semialg_fibers.geometry.domain import Box, Domain, Orthant, Space
+from semialg_fibers.geometry.expression import Expression
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.scalar import MAX_DIGITS, parse_rational
+from semialg_fibers.geometry.signs import DECLARATIONS, declared, described
 from semialg_fibers.networks.layer import Layer, Network
 
 FORMAT = "semialg_fibers/network"
@@ -37,6 +40,7 @@ _EXPRESSION = re.compile(  # numbers, names and operators, at least one of what 
     r"(?=[^a-z_*(]*+[a-z_*(])(?![+-]?(?:nan|inf|infinity)\Z)(?:[a-z_][a-z0-9_]*+|[0-9.]++(?![a-z_])|[-+*/() ])++",
     re.ASCII | re.IGNORECASE,
 )
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}", re.ASCII)
 _WRITE_A_NUMBER = 'write a number such as "3", "-1/2" or "0.25"'
 
 
@@ -54,8 +58,8 @@ def network_from_json(text: str, source: str) -> Network:
     >>> network_from_json(text.replace("0.1", '"x"'), "example")
     Traceback (most recent call last):
       ...
-    semialg_fibers.errors.InvalidNetworkError: example: layer 1, bias entry 1: symbolic parameters are not supported \
-yet, got 'x'; write a number such as "3", "-1/2" or "0.25"
+    semialg_fibers.errors.InvalidNetworkError: example: layer 1, bias entry 1: the letter 'x' is not declared; declare \
+it in symbols (declared: none); write a number such as "3", "-1/2" or "0.25"
     """
     with named(source):
         return network_from_parsed(parse_json(text.removeprefix("\ufeff")))
@@ -63,6 +67,8 @@ yet, got 'x'; write a number such as "3", "-1/2" or "0.25"
 
 def network_to_json(net: Network) -> str:
     """Give the text of the file: every number as "p" or "p/q" in lowest terms, one line per row of a weight.
+
+    Expressions are written as formulas, with their letters declared under "symbols".
 
     Raises:
         InvalidNetworkError: for numbers beyond the sizes that can be read back (place: `layer`, `row`, `column`).
@@ -87,9 +93,11 @@ def network_to_json(net: Network) -> str:
     bits, layers = 0, []
     for number, layer in enumerate(net.layers, 1):
         lines = []
-        for i, below in enumerate(layer.matrix.denominators()):
+        for i in range(layer.outputs):
             where = f"layer {number}, weight row {i + 1}"
-            bits += _row_bits(below, layer.inputs, bits, where, layer=number, row=i)
+            if layer.is_rational:
+                below = layer.matrix.denominators()[i]
+                bits += _row_bits(below, layer.inputs, bits, where, layer=number, row=i)
             lines.append(_written(layer.matrix.row(i), f"{where}, column", layer=number, row=i))
         bias = _written(layer.offset, f"layer {number}, bias entry", layer=number)
         rows = ",\n        ".join(lines)
@@ -97,6 +105,7 @@ def network_to_json(net: Network) -> str:
     body = ",\n".join(layers)
     text = (
         f'{{\n  "format": "{FORMAT}",\n  "version": {VERSION},\n  "domain": {_written_domain(net.domain)},\n'
+        f"{_written_symbols(net)}"
         f'  "layers": [\n{body}\n  ]\n}}\n'
     )
     check_size(text)
@@ -112,8 +121,8 @@ def network_from_parsed(value: Any) -> Network:
     return _Reader().network(value)
 
 
-def _entry(value: Any, where: str, **place: Any) -> fmpq:
-    """Read one number; the slow way, which knows the place."""
+def _entry(value: Any, where: str, letters: Mapping[str, Any] | None = None, **place: Any) -> Any:
+    """Read one number or formula; the slow way, which knows the place."""
     if not isinstance(value, str):
         raise InvalidNetworkError(f"{where}: expected a number, got {shown(value)}; {_WRITE_A_NUMBER}", **place)
     if len(value) > 2 * MAX_DIGITS + 8:
@@ -124,8 +133,13 @@ def _entry(value: Any, where: str, **place: Any) -> fmpq:
         return parse_rational(value)
     except InvalidNetworkError as error:
         reason = error.message
-    if _EXPRESSION.fullmatch(value):
-        reason = f"symbolic parameters are not supported yet, got {shown(value)}"
+    if letters is not None and _EXPRESSION.fullmatch(value):
+        try:
+            return parse_formula(value, letters)
+        except (InvalidNetworkError, UndecidedSignError, UnsupportedError) as error:
+            reason = error.message
+            if not isinstance(error, InvalidNetworkError):
+                raise type(error)(f"{where}: {reason}", **{**error.place, **place}) from None
     raise InvalidNetworkError(f"{where}: {reason}; {_WRITE_A_NUMBER}", value=value[:50], **place)
 
 
@@ -166,6 +180,7 @@ class _Reader:
 
     def __init__(self) -> None:
         self.bits = 0
+        self.letters: dict[str, Any] = {}
 
     def network(self, value: Any) -> Network:
         if isinstance(value, Object) and value.get("format") == FORMAT and value.repeated is None:
@@ -180,15 +195,21 @@ class _Reader:
         symbols = top.get("symbols", {})
         if not isinstance(symbols, dict):
             raise InvalidNetworkError(f"symbols: expected an object, got {shown(symbols)}; leave the key out")
-        if symbols:
-            raise InvalidNetworkError(
-                f"symbols: symbolic parameters are not supported yet, got the symbol {shown(next(iter(symbols)))}; "
-                "put numbers in their place and leave the key out"
-            )
+        self.letters = {name: self.letter(name, declaration) for name, declaration in symbols.items()}
+        if isinstance(symbols, Object) and symbols.repeated is not None:
+            raise InvalidNetworkError(f"symbols: {shown(symbols.repeated)} is declared twice; declare it once")
         layers: list[Layer] = []
         for number, layer in enumerate(list_of(top["layers"], "layers", "layers"), 1):
             layers.append(self.layer(layer, number, layers[-1].outputs if layers else None))
         return Network(layers, self.domain(top.get("domain", "space"), layers[0].inputs))
+
+    def letter(self, name: str, declaration: Any) -> Any:
+        if not _NAME.fullmatch(name):
+            raise InvalidNetworkError(f"symbols: {shown(name)} is no name for a letter; use letters, digits and _")
+        if type(declaration) is not str or declaration not in DECLARATIONS.values():
+            known = ", ".join(f'"{word}"' for word in DECLARATIONS.values())
+            raise InvalidNetworkError(f"symbols: {name} is declared {shown(declaration)}; expected one of {known}")
+        return declared(name, declaration)
 
     def layer(self, value: Any, number: int, inputs: int | None) -> Layer:
         parts = keys_of(value, f"layer {number}", ["weight", "bias"], layer=number)
@@ -206,6 +227,12 @@ class _Reader:
                 else:
                     reason = f"ragged rows, this one has {count} as in the rows before"
                 raise InvalidNetworkError(f"{where}: {reason}; correct the row", layer=number, row=i)
+            if self.letters:
+                rows[i] = [
+                    _entry(entry, f"{where}, column {j + 1}", self.letters, layer=number, row=i, column=j)
+                    for j, entry in enumerate(entries)
+                ]
+                continue
             above, common = self.row(entries, where, layer=number, row=i)
             numerators.append(above)
             denominators.append(common)
@@ -215,14 +242,18 @@ class _Reader:
                 layer=number,
             )
         where = f"layer {number}, bias entry"
-        offset = [_entry(entry, f"{where} {i + 1}", layer=number, row=i) for i, entry in enumerate(bias)]
+        offset = [_entry(entry, f"{where} {i + 1}", self.letters, layer=number, row=i) for i, entry in enumerate(bias)]
+        if self.letters:
+            return Layer(rows, offset)
         return Layer(Matrix.from_integers(numerators, denominators, width), offset)
 
     def row(self, entries: list[Any], where: str, **place: Any) -> tuple[list[int], int]:
         """Give numerators over a common denominator, perhaps not yet in lowest terms."""
         above, below = _fractions(entries) or ([], [0])
         if 0 in below:
-            values = [_entry(entry, f"{where}, column {j + 1}", column=j, **place) for j, entry in enumerate(entries)]
+            values = [
+                _entry(entry, f"{where}, column {j + 1}", {}, column=j, **place) for j, entry in enumerate(entries)
+            ]
             above, below = [int(value.p) for value in values], [int(value.q) for value in values]
         distinct = list(set(below))
         common = _common_denominator(distinct)
@@ -281,6 +312,11 @@ def _fractions(entries: list[Any]) -> tuple[list[int], list[int]] | None:
 
 def _written(values: Sequence[fmpq], where: str, **place: Any) -> str:
     texts = list(map(str, values))
+    for j, (text, value) in enumerate(zip(texts, values, strict=True)):
+        if isinstance(value, Expression) and len(text) > MAX_FORMULA:
+            spot = {**place, "column": j} if "row" in place else {**place, "row": j}
+            reason = f"the formula has {len(text)} characters, more than the stated {MAX_FORMULA}"
+            raise InvalidNetworkError(f"{where} {j + 1}: {reason}; give a letter to a part of it", **spot)
     if max(map(len, texts)) > MAX_DIGITS:
         for j, text in enumerate(texts):
             if any(len(part.lstrip("-")) > MAX_DIGITS for part in text.split("/")):
@@ -289,6 +325,16 @@ def _written(values: Sequence[fmpq], where: str, **place: Any) -> str:
                     f"{where} {j + 1}: the number is beyond the stated size of {MAX_DIGITS} digits; round it", **spot
                 )
     return '["' + '", "'.join(texts) + '"]'
+
+
+def _written_symbols(net: Network) -> str:
+    if not net.symbols:
+        return ""
+    for letter in net.symbols:
+        if not _NAME.fullmatch(letter.name):
+            raise InvalidNetworkError(f"a file cannot hold a letter called {letter.name}; use letters, digits and _")
+    words = ", ".join(f'"{letter.name}": "{described(letter)}"' for letter in net.symbols)
+    return f'  "symbols": {{{words}}},\n'
 
 
 def _written_domain(domain: Domain) -> str:

@@ -22,15 +22,15 @@ from typing import Any
 
 from flint import fmpq
 
-from semialg_fibers.fibers.conditions import put
 from semialg_fibers.fibers.orientation import OrientationProblem, Sides
 from semialg_fibers.fibers.symbolic_orientation import SymbolicOrientationProblem
 from semialg_fibers.geometry.cone import nonnegative_column_rank
 from semialg_fibers.geometry.domain import Box, Form, Space
-from semialg_fibers.geometry.expression import Expression
+from semialg_fibers.geometry.insertion import put
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, primitive
 from semialg_fibers.geometry.semialgebraic import random_positive, random_rational
+from semialg_fibers.geometry.symbolic_matrix import letters_in
 from semialg_fibers.networks.arrangement import oriented
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.neuron_kind import DEAD, LINEAR, NONLINEAR, classify
@@ -65,9 +65,10 @@ class Block:
         if not isinstance(problem, SymbolicOrientationProblem):
             return self
         names = ("domain", "forms", "outgoing", "linear", "constant", "spare", "incoming")
-        data = [put(getattr(problem, name), values) for name in names]
-        symbolic = any(isinstance(v, Expression) for part in (*data[1], *data[2], *data[3].rows(), data[4]) for v in part)
-        made = SymbolicOrientationProblem(*data, problem.linear_rows) if symbolic else OrientationProblem(*data)
+        data: dict[str, Any] = {name: put(getattr(problem, name), values) for name in names}
+        if letters_in(*data.values()):
+            return replace(self, problem=SymbolicOrientationProblem(**data, own=put(problem.own, values)))
+        made = OrientationProblem(**data)
         return replace(self, problem=made)
 
     def flips(self, sides: Sides) -> tuple[int, ...]:
@@ -123,12 +124,16 @@ class Block:
         least = problem.least_linear(sides)
         assert least is not None  # the component is feasible
         count = rng.randint(least, problem.spare) if q is None else q
-        left, right = _random_factorization(linear, count, rng, problem)
+        if isinstance(problem, SymbolicOrientationProblem):
+            left, right = problem.factorization(sides, count)
+        else:
+            left, right = _random_factorization(linear, count, rng, problem)
         total = list(constant)
         for j, label in enumerate(self.spare):
             if j < count:
-                form = _random_linear(right.row(j), problem, rng)
-                column = left.column(j)
+                scale = random_positive(rng)
+                form = _random_linear(tuple(scale * value for value in right.row(j)), problem, rng)
+                column = tuple(value / scale for value in left.column(j))
                 total = [a - weight * form[-1] for a, weight in zip(total, column, strict=True)]
             else:
                 form = _random_dead(problem, rng)
@@ -147,16 +152,19 @@ def block_of(net: Network, kinds: Sequence[str]) -> Block:
     nonlinear, linear = by_kind[NONLINEAR], by_kind[LINEAR]
     product = outer.matrix.select(columns=linear) @ inner.matrix.select(rows=linear)
     shift = outer.matrix.select(columns=linear).times([inner.offset[j] for j in linear])
-    data: tuple[Any, ...] = (
-        net.domain,
-        tuple(inner.forms[j] for j in nonlinear),
-        tuple(outer.matrix.column(j) for j in nonlinear),
-        product,
-        tuple(a + b for a, b in zip(outer.offset, shift, strict=True)),
-        len(kinds) - len(nonlinear),
-        inner.matrix.select(rows=nonlinear),
-    )
-    problem = OrientationProblem(*data) if net.is_rational else SymbolicOrientationProblem(*data, len(linear))
+    data: dict[str, Any] = {
+        "domain": net.domain,
+        "forms": tuple(inner.forms[j] for j in nonlinear),
+        "outgoing": tuple(outer.matrix.column(j) for j in nonlinear),
+        "linear": product,
+        "constant": tuple(a + b for a, b in zip(outer.offset, shift, strict=True)),
+        "spare": len(kinds) - len(nonlinear),
+        "incoming": inner.matrix.select(rows=nonlinear),
+    }
+    if net.is_rational:
+        return Block(OrientationProblem(**data), nonlinear, linear + by_kind[DEAD])
+    own = tuple((inner.matrix.row(j), outer.matrix.column(j)) for j in linear)
+    problem = SymbolicOrientationProblem(**data, own=own)
     return Block(problem, nonlinear, linear + by_kind[DEAD])
 
 

@@ -94,7 +94,6 @@ class Fiber:
         )
         return None if local is None else local + scalings(family.first)
 
-
     @property
     def complete(self) -> bool | None:
         """True when genericity was verified, None when some condition was not decided; complete for generic members."""

@@ -4,7 +4,6 @@ Main definitions
     FiberComponent     a semi-algebraic set of parameters: equations, parametrisation, dimension, membership, samples
     Family             all components of one kind: counted, listed lazily, and located for a given network
     Parametrization    symbols, their ranges, side conditions, and the network in those symbols
-    Letters            the variables W1_0_0, ..., b1_0, ... of networks of given widths
 
 References: theory §1, §2.3, §3.4.
 """
@@ -17,34 +16,24 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from flint import fmpq
 
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, UndecidedSignError
 from semialg_fibers.fibers.conditions import ALWAYS, Alternatives
+from semialg_fibers.fibers.labelling import contains_symbolically
+from semialg_fibers.fibers.letters import Letters
+from semialg_fibers.geometry.domain import Domain
 from semialg_fibers.geometry.expression import Expression, Scalar, is_zero, signs_of, to_sympy
 from semialg_fibers.geometry.scalar import Vector
-from semialg_fibers.geometry.semialgebraic import BasicSet, SemialgebraicSet, symbols_for
+from semialg_fibers.geometry.semialgebraic import BasicSet, SemialgebraicSet
 from semialg_fibers.geometry.symbolic_matrix import column_matrix
 from semialg_fibers.networks.layer import Layer, Network
 
 if TYPE_CHECKING:
     import sympy
-
-
-def parameter_names(widths: Sequence[int]) -> list[str]:
-    """Give the names in the order W1 (row by row), b1, W2, b2, ...
-
-    >>> parameter_names((1, 1, 1))
-    ['W1_0_0', 'b1_0', 'W2_0_0', 'b2_0']
-    """
-    names = []
-    for number, (inputs, outputs) in enumerate(pairwise(widths), 1):
-        names += [f"W{number}_{i}_{j}" for i in range(outputs) for j in range(inputs)]
-        names += [f"b{number}_{i}" for i in range(outputs)]
-    return names
 
 
 def counted(noun: str, indices: Sequence[int]) -> str:
@@ -57,23 +46,6 @@ def counted(noun: str, indices: Sequence[int]) -> str:
     return f"{noun}{'s' if len(indices) > 1 else ''} {names}" if names else f"no {noun}"
 
 
-class Letters:
-    """The variables of networks of given widths, as SymPy symbols."""
-
-    def __init__(self, widths: Sequence[int]) -> None:
-        """Make one real symbol for each parameter."""
-        self.variables = symbols_for(parameter_names(widths))
-        self._by_name = {symbol.name: symbol for symbol in self.variables}
-
-    def weight(self, layer: int, i: int, j: int) -> sympy.Symbol:
-        """Give the weight into unit i from unit j of layer `layer` (from 1)."""
-        return self._by_name[f"W{layer}_{i}_{j}"]
-
-    def bias(self, layer: int, i: int) -> sympy.Symbol:
-        """Give the bias of unit i of layer `layer` (from 1)."""
-        return self._by_name[f"b{layer}_{i}"]
-
-
 def equation(expression: sympy.Expr, value: fmpq) -> sympy.Expr:
     """Give the polynomial that vanishes iff expression = value, with the value's denominator cleared."""
     above, below = numerator_and_denominator(value)
@@ -84,8 +56,8 @@ def numerator_and_denominator(value: Scalar) -> tuple[Any, Any]:
     """Give p and q of p/q in lowest terms, as integers or SymPy polynomials with integer coefficients."""
     if not isinstance(value, Expression):
         return int(value.p), int(value.q)
-    common = value.content_denominator()
-    return (common * value.numerator()).to_sympy(), to_sympy(common * value.denominator())
+    above, below = value.quotient()
+    return to_sympy(above), to_sympy(below)
 
 
 def times(value: fmpq, expression: Any) -> sympy.Expr:
@@ -108,7 +80,7 @@ def symbolic_layer(rows: Sequence[Sequence[Any]]) -> tuple[sympy.ImmutableMatrix
 
 
 def pivot_of(form: Vector) -> int | None:
-    """Give the place of the first coordinate that is not zero and has a declared sign; None where none is sure to be it.
+    """Give the place of the first coordinate that is positive or negative for sure; None where there is none.
 
     For numbers the first nonzero coordinate.
     """
@@ -228,8 +200,35 @@ class FiberComponent(ABC):
         """Give a random member in the labelling of the given network."""
 
     @abstractmethod
+    def contains_numbers(self, net: Network) -> bool:
+        """Say whether a network of numbers is a member of a component of numbers, under any labelling."""
+
+    @property
+    @abstractmethod
+    def domain(self) -> Domain:
+        """The domain of the networks."""
+
     def contains(self, net: Network) -> bool:
-        """Say whether the network is a member under any labelling of its hidden units."""
+        """Say whether the network is a member under any labelling of its hidden units; with letters, under (G1).
+
+        Raises:
+            UndecidedSignError: when that depends on the values of the letters.
+        """
+        if net.widths != self.widths or net.domain != self.domain:
+            return False
+        if net.is_rational and not self.letters:
+            return self.contains_numbers(net)
+        return contains_symbolically(self.set, net, self.hyperplanes)
+
+    @property
+    def hyperplanes(self) -> tuple[Vector, ...]:
+        """The weights (and bias) of the first layer's hyperplanes, which (G1) says are not zero."""
+        return ()
+
+    @property
+    @abstractmethod
+    def letters(self) -> tuple[sympy.Symbol, ...]:
+        """The letters of the given network that occur, sorted by name."""
 
     def sample(self, seed: int = 0) -> Network:
         """Give an exact member, in the labelling of the given network; the same seed gives the same member."""
@@ -269,6 +268,19 @@ class Family(ABC):
     def locate(self, net: Network) -> FiberComponent | None:
         """Give the component that contains the network under some labelling, or None."""
 
+    def search(self, net: Network) -> FiberComponent | None:
+        """Give the component that contains the network, trying one after the other; refuse what depends on letters."""
+        open_error: UndecidedSignError | None = None
+        for component in self.components():
+            try:
+                if component.contains(net):
+                    return component
+            except UndecidedSignError as error:
+                open_error = open_error or error
+        if open_error is not None:
+            raise open_error
+        return None
+
     @property
     @abstractmethod
     def copies(self) -> int:
@@ -277,6 +289,10 @@ class Family(ABC):
     @abstractmethod
     def largest_dimension(self) -> int:
         """Give the largest dimension of a component."""
+
+
+class _NoLength(UndecidedSignError, TypeError):
+    """The length depends on letters; a TypeError, so that `list`, which asks for a hint of the length, goes on."""
 
 
 class LazySequence(Sequence[FiberComponent]):
@@ -326,8 +342,12 @@ class LazySequence(Sequence[FiberComponent]):
 
         Raises:
             BudgetExceededError: when the number is open, or beyond what `len` can return (`component_count` gives it).
+            UndecidedSignError: when the number depends on the values of the letters.
         """
-        count = self._length()
+        try:
+            count = self._length()
+        except UndecidedSignError as error:
+            raise _NoLength(error.message, **error.place) from None
         if count > sys.maxsize:
             raise BudgetExceededError("there are more components than len() can return; ask for component_count")
         return count

@@ -13,26 +13,17 @@ References: theory §2.4, §5.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from semialg_fibers.errors import InvalidNetworkError
 from semialg_fibers.geometry.cone import Pointed, decide_pointed
-from semialg_fibers.geometry.expression import Expression, Scalar, is_zero
+from semialg_fibers.geometry.decision import essential
+from semialg_fibers.geometry.expression import Scalar, is_zero
+from semialg_fibers.geometry.insertion import put
 from semialg_fibers.geometry.linear import Matrix
-from semialg_fibers.geometry.symbolic_matrix import SymbolicMatrix, matrix_of
-
-
-def put(value: Any, values: Mapping[Any, Any]) -> Any:
-    """Put numbers for the letters of a scalar, a tuple of such, or a matrix."""
-    if isinstance(value, Expression):
-        return value.subs(values)
-    if isinstance(value, SymbolicMatrix):
-        return matrix_of([[put(entry, values) for entry in row] for row in value.rows()], value.shape[1])
-    if isinstance(value, tuple):
-        return tuple(put(entry, values) for entry in value)
-    return value
+from semialg_fibers.geometry.symbolic_matrix import SymbolicMatrix
 
 
 def number_matrix(matrix: Matrix, values: Mapping[Any, Any]) -> Matrix:
@@ -117,7 +108,7 @@ Condition = AllVanish | SomeDoesNotVanish | RankIs | PointedIs
 
 @dataclass(frozen=True)
 class Case:
-    """An answer under conditions: M_S has this rank, `least` linear neurons realize it, the component this dimension."""
+    """Conditions, and what holds then: the rank of M_S, the `least` linear neurons that realize it, the dimension."""
 
     conditions: tuple[Condition, ...]
     rank: int
@@ -166,5 +157,9 @@ def written(matrix: Matrix) -> str:
 
 def vanishing(matrix: Matrix) -> AllVanish:
     """Give the condition that the matrix is zero, each equation once."""
-    entries = (value for row in matrix.rows() for value in row if not is_zero(value))
-    return AllVanish(tuple(dict.fromkeys(entries)))
+    return AllVanish(open_parts(value for row in matrix.rows() for value in row))
+
+
+def open_parts(values: Iterable[Scalar]) -> tuple[Scalar, ...]:
+    """Give what of the values may be zero and is not so anyway, each once."""
+    return tuple(dict.fromkeys(essential(value) for value in values if not is_zero(value)))

@@ -12,24 +12,28 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from semialg_fibers.fibers.component import (
     Conditions,
     Family,
     FiberComponent,
-    Letters,
     Parametrization,
     equation,
     exact_layers,
     symbolic_layer,
 )
-from semialg_fibers.fibers.conditions import put
-from semialg_fibers.geometry.domain import Space
+from semialg_fibers.fibers.letters import Letters
+from semialg_fibers.geometry.domain import Domain, Space
 from semialg_fibers.geometry.expression import to_sympy
+from semialg_fibers.geometry.insertion import put
 from semialg_fibers.geometry.scalar import Vector
 from semialg_fibers.geometry.semialgebraic import SemialgebraicSet, random_positive, random_rational
+from semialg_fibers.geometry.symbolic_matrix import letters_in
 from semialg_fibers.networks.layer import Layer, Network
+
+if TYPE_CHECKING:
+    import sympy
 
 
 @dataclass(frozen=True, repr=False)
@@ -105,14 +109,19 @@ class ConstantComponent(FiberComponent):
         outgoing = [tuple(random_rational(rng) for _ in range(m)) for _ in range(n2)]
         return Network([first, *exact_layers(forms, outgoing, self.constant)])
 
-    def contains(self, net: Network) -> bool:
+    @property
+    def domain(self) -> Domain:
+        """All of R^d."""
+        return Space(self.widths[0])
+
+    @property
+    def letters(self) -> tuple[sympy.Symbol, ...]:
+        """The letters of b3."""
+        return letters_in(self.constant)
+
+    def contains_numbers(self, net: Network) -> bool:
         """Say whether all second-layer rows are ≤ 0 and b3 agrees."""
-        return (
-            net.widths == self.widths
-            and isinstance(net.domain, Space)
-            and net.layers[2].offset == self.constant
-            and all(value <= 0 for form in net.layers[1].forms for value in form)
-        )
+        return net.layers[2].offset == self.constant and all(v <= 0 for form in net.layers[1].forms for v in form)
 
 
 @dataclass(frozen=True)

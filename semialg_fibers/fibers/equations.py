@@ -22,7 +22,6 @@ from semialg_fibers.errors import BudgetExceededError
 from semialg_fibers.fibers.block import Block
 from semialg_fibers.fibers.component import (
     Conditions,
-    Letters,
     Parametrization,
     equation,
     pivot_of,
@@ -30,11 +29,14 @@ from semialg_fibers.fibers.component import (
     symbolic_layer,
     times,
 )
+from semialg_fibers.fibers.conditions import open_parts
+from semialg_fibers.fibers.letters import FreshSymbols, Letters
 from semialg_fibers.fibers.orientation import Sides
 from semialg_fibers.geometry.domain import Box, Space
 from semialg_fibers.geometry.expression import to_sympy
 from semialg_fibers.geometry.scalar import ONE
 from semialg_fibers.geometry.semialgebraic import BasicSet, Sampler
+from semialg_fibers.geometry.symbolic_matrix import letters_in
 from semialg_fibers.networks.layer import Layer
 
 if TYPE_CHECKING:
@@ -134,6 +136,8 @@ class OrientationPart:
         problem, letters, layer = self.block.problem, self._letters, self._layer
         linear, constant = problem.remainder(self.sides)
         rows = {label: self._row(label) for label in self._linear}
+        if not self._linear or isinstance(problem.domain, Space):  # for numbers M_S is zero then
+            conditions.equations += map(to_sympy, open_parts(v for row in linear.rows() for v in row))
         conditions.explain("the affine remainder, realized by linear neurons and the last bias")
         for a in range(problem.m):
             outs = {label: letters.weight(layer + 1, a, label) for label in self._linear}
@@ -174,14 +178,15 @@ class OrientationPart:
 
         problem = self.block.problem
         first = () if self.first is None else self.first.forms
-        lambdas = [sympy.Symbol(f"lambda_{k}", positive=True) for k in range(len(first))]
+        fresh = FreshSymbols(letters_in(first, problem.forms, problem.outgoing, problem.linear, problem.constant))
+        lambdas = [fresh.positive(f"lambda_{k}") for k in range(len(first))]
         scale: list[Any] = lambdas or [sympy.Integer(1)] * problem.p
         symbols: list[Any] = list(lambdas)
         ranges: list[Any] = [positivity(value) for value in lambdas]
         rows: list[list[Any]] = [[] for _ in range(self.block.size)]
         columns: list[list[Any]] = [[] for _ in range(self.block.size)]
         for side, label in enumerate(self.block.nonlinear):
-            mu = sympy.Symbol(f"mu_{label}", positive=True)
+            mu = fresh.positive(f"mu_{label}")
             symbols.append(mu)
             ranges.append(positivity(mu))
             rows[label] = [times(self._sign(side) * value, mu) for value in problem.forms[side]]
@@ -189,9 +194,9 @@ class OrientationPart:
         linear, constant = problem.remainder(self.sides)
         equations: list[Any] = []
         for label in self.block.spare:
-            weights = [sympy.Symbol(f"B_{label}_{k}", real=True) for k in range(problem.p)]
-            shift = sympy.Symbol(f"beta_{label}", real=True)
-            columns[label] = [sympy.Symbol(f"C_{a}_{label}", real=True) for a in range(problem.m)]
+            weights = [fresh.real(f"B_{label}_{k}") for k in range(problem.p)]
+            shift = fresh.real(f"beta_{label}")
+            columns[label] = [fresh.real(f"C_{a}_{label}") for a in range(problem.m)]
             rows[label] = [*weights, shift]
             conditions = Conditions.none()
             self._sign_on_domain(conditions, rows[label], 1 if label in self._linear else -1)

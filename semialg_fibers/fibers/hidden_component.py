@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import factorial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flint import fmpq
 
@@ -25,7 +25,6 @@ from semialg_fibers.fibers.component import (
     Conditions,
     Family,
     FiberComponent,
-    Letters,
     Parametrization,
     counted,
     equation,
@@ -34,13 +33,19 @@ from semialg_fibers.fibers.component import (
     symbolic_layer,
     times,
 )
-from semialg_fibers.fibers.conditions import ALWAYS, AllVanish, Alternatives, put
-from semialg_fibers.geometry.domain import Form, Space
+from semialg_fibers.fibers.conditions import ALWAYS, AllVanish, Alternatives
+from semialg_fibers.fibers.letters import FreshSymbols, Letters
+from semialg_fibers.geometry.domain import Domain, Form, Space
 from semialg_fibers.geometry.expression import Scalar, signs_of, to_sympy, undecided
+from semialg_fibers.geometry.insertion import put
 from semialg_fibers.geometry.scalar import Vector, primitive
 from semialg_fibers.geometry.semialgebraic import SemialgebraicSet, random_positive, random_rational
+from semialg_fibers.geometry.symbolic_matrix import letters_in
 from semialg_fibers.networks.arrangement import oriented
 from semialg_fibers.networks.layer import Layer, Network
+
+if TYPE_CHECKING:
+    import sympy
 
 
 @dataclass(frozen=True)
@@ -60,11 +65,17 @@ class HiddenFrame:
     dead: tuple[int, ...]
     constant: Vector
     ratios: dict[int, fmpq]
-    conditions: dict[int, tuple[Scalar, ...]] = field(default_factory=dict)  # must vanish for the column to be flippable
+    conditions: dict[int, tuple[Scalar, ...]] = field(default_factory=dict)  # must vanish to flip
+
+    @property
+    def letters(self) -> tuple[sympy.Symbol, ...]:
+        """The letters that occur, sorted by name."""
+        return letters_in(self.first, self.rows, self.outgoing, self.constant)
 
     def subs(self, values: Mapping[Any, Any]) -> HiddenFrame:
         """Put numbers or expressions for letters."""
-        left = {k: kept for k, found in self.conditions.items() if (kept := tuple(v for v in put(found, values) if v != 0))}
+        asked = {k: tuple(v for v in put(found, values) if v != 0) for k, found in self.conditions.items()}
+        left = {k: found for k, found in asked.items() if found}
         never = {k for k, found in left.items() if any(0 not in signs_of(value) for value in found)}
         return replace(
             self,
@@ -235,9 +246,10 @@ class HiddenComponent(FiberComponent):
         import sympy
 
         frame, i = self.frame, self.frame.column
-        lambdas = [sympy.Symbol(f"lambda_{k}", positive=True) for k in range(len(frame.first))]
-        mus = {j: sympy.Symbol(f"mu_{j}", positive=True) for j in frame.alive}
-        t = sympy.Symbol("t", real=True)
+        fresh = FreshSymbols(self.letters)
+        lambdas = [fresh.positive(f"lambda_{k}") for k in range(len(frame.first))]
+        mus = {j: fresh.positive(f"mu_{j}") for j in frame.alive}
+        t = fresh.real("t")
         symbols: list[Any] = [*lambdas, *mus.values(), t]
         ranges: list[Any] = [positivity(value) for value in [*lambdas, *mus.values()]]
         ranges += [sympy.Gt(t, to_sympy(end)) for end in frame.ends]
@@ -251,9 +263,9 @@ class HiddenComponent(FiberComponent):
             rows[j] = [*(times(v, mus[j] / s) for v, s in zip(form[:-1], lambdas, strict=True)), mus[j] * moved]
             columns[j] = [times(value, 1 / mus[j]) for value in column]
         for j in frame.dead:
-            rows[j] = [sympy.Symbol(f"B_{j}_{k}", real=True) for k in range(len(lambdas))]
-            rows[j].append(sympy.Symbol(f"beta_{j}", real=True))
-            columns[j] = [sympy.Symbol(f"C_{a}_{j}", real=True) for a in range(len(frame.constant))]
+            rows[j] = [fresh.real(f"B_{j}_{k}") for k in range(len(lambdas))]
+            rows[j].append(fresh.real(f"beta_{j}"))
+            columns[j] = [fresh.real(f"C_{a}_{j}") for a in range(len(frame.constant))]
             symbols += [*rows[j], *columns[j]]
             ranges += [sympy.Lt(value, 0) for value in rows[j]]
         last = sympy.ImmutableMatrix(list(zip(*columns, strict=True)))
@@ -296,8 +308,24 @@ class HiddenComponent(FiberComponent):
         first = Layer([row[:-1] for row in rows], [row[-1] for row in rows])
         return Network([first, *exact_layers(forms, outgoing, frame.constant)])
 
-    def contains(self, net: Network) -> bool:
-        """Say whether the network is a member under any labelling of its hidden units."""
+    @property
+    def hyperplanes(self) -> tuple[Vector, ...]:
+        """The rows of [A1 | b1] after the flips; of the hidden one the weights alone."""
+        forms = self.frame.flipped_first(self.flips)
+        return tuple(form[:-1] if k == self.frame.column else form for k, form in enumerate(forms))
+
+    @property
+    def domain(self) -> Domain:
+        """All of R^d."""
+        return Space(self.widths[0])
+
+    @property
+    def letters(self) -> tuple[sympy.Symbol, ...]:
+        """The letters of the frame."""
+        return self.frame.letters
+
+    def contains_numbers(self, net: Network) -> bool:
+        """Read the flips off the network's first layer."""
         return self.frame.locate(net) == self.flips
 
 
@@ -326,7 +354,9 @@ class HiddenFamily(Family):
         return int(2 ** len(self.frame.ratios))
 
     def locate(self, net: Network) -> FiberComponent | None:
-        """Read the flips off the network's first layer."""
+        """Read the flips off the network's first layer; with letters, try one component after the other."""
+        if not net.is_rational or self.frame.letters:
+            return self.search(net)
         flips = self.frame.locate(net)
         return None if flips is None else HiddenComponent(self.frame, flips, self.direction)
 

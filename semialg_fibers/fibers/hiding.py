@@ -23,18 +23,11 @@ from typing import TYPE_CHECKING, Any, cast
 from flint import fmpq
 
 from semialg_fibers.errors import InvalidNetworkError, UnsupportedError
-from semialg_fibers.geometry.expression import (
-    NONNEGATIVE,
-    NONPOSITIVE,
-    Scalar,
-    decide_all,
-    is_zero,
-    scalar,
-    signs_of,
-    to_sympy,
-    undecided,
-)
+from semialg_fibers.geometry.decision import decide_all, essential
+from semialg_fibers.geometry.expression import Scalar, is_zero, signs_of, to_sympy, undecided
+from semialg_fibers.geometry.reading import scalar
 from semialg_fibers.geometry.scalar import Vector
+from semialg_fibers.geometry.signs import NONNEGATIVE, NONPOSITIVE
 from semialg_fibers.networks.cells import each_cell, signs_on_facet
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.neuron_kind import CELL_BUDGET, DEAD, maps_onto_orthant, neuron_types
@@ -146,7 +139,7 @@ def hiding(net: Network) -> Hiding:
         if all(is_zero(value) for value in differences):
             flippable.append(k)
         else:
-            conditions[k] = tuple(value for value in differences if not is_zero(value))
+            conditions[k] = tuple(dict.fromkeys(essential(value) for value in differences if not is_zero(value)))
         for i in hiding_columns:
             ratios[i][k] = weights[users[i][0], k] / weights[users[i][0], i]
     return Hiding(hidden, users, tuple(flippable), ratios, conditions)

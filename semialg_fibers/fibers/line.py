@@ -11,7 +11,7 @@ References: theory §3.5.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from flint import fmpq
 
@@ -20,9 +20,10 @@ from semialg_fibers.fibers.component import Family
 from semialg_fibers.fibers.hidden_component import HiddenFamily, HiddenFrame
 from semialg_fibers.fibers.one_hidden_layer import OrientationFamily
 from semialg_fibers.fibers.orientation import OrientationProblem
+from semialg_fibers.fibers.symbolic_orientation import SymbolicOrientationProblem
 from semialg_fibers.geometry.domain import Form, Orthant, negated
-from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.scalar import ONE, ZERO, Vector
+from semialg_fibers.geometry.symbolic_matrix import column_matrix
 from semialg_fibers.networks.arrangement import arrangement
 from semialg_fibers.networks.layer import Layer, Network
 from semialg_fibers.networks.neuron_kind import neuron_types
@@ -68,7 +69,7 @@ def bends_of(net: Network) -> Bends:
     Implements: theory §3.5.
     """
     data = arrangement(net.part(2, 3))
-    bends = [(fmpq(-a[1], a[0]), tuple(value * a[0] for value in jump)) for a, jump in data.hyperplanes]
+    bends = [(-ONE * a[1] / a[0], tuple(value * a[0] for value in jump)) for a, jump in data.hyperplanes]
     slope = data.linear.column(0)
     if any(slope):
         bends.append((ZERO, slope))
@@ -109,10 +110,13 @@ def _visible(bends: Bends, net: Network, direction: int) -> Iterator[Family]:
         Orthant(1),
         tuple((ONE, origin - place) for place in bends.places[1:]),
         bends.jumps[1:],
-        Matrix.from_columns([bends.jumps[0]], net.widths[-1]),
+        column_matrix([bends.jumps[0]], net.widths[-1]),
         bends.start,
         n2 - k,
     )
+    if not net.is_rational:
+        data = {part.name: getattr(problem, part.name) for part in fields(problem)}
+        problem = SymbolicOrientationProblem(**data, own=(((ONE,), bends.jumps[0]),))
     block = Block(problem, tuple(range(k)), tuple(range(k, n2)))
     first = bends.form(origin)
     yield OrientationFamily(block, net.widths, Layer([first[:-1]], first[-1:]), direction)

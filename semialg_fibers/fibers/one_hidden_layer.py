@@ -13,17 +13,24 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import factorial
+from typing import TYPE_CHECKING, Any
 
 from semialg_fibers.errors import UndecidedSignError
 from semialg_fibers.fibers.block import Block, scaled_permutation
 from semialg_fibers.fibers.component import Family, FiberComponent, Parametrization, counted, exact_layers
-from semialg_fibers.fibers.conditions import ALWAYS, Alternatives, Case, put
+from semialg_fibers.fibers.conditions import ALWAYS, Alternatives, Case
 from semialg_fibers.fibers.equations import OrientationPart
 from semialg_fibers.fibers.orientation import Sides
 from semialg_fibers.fibers.symbolic_orientation import SymbolicOrientationProblem
-from semialg_fibers.geometry.domain import Form, Space
+from semialg_fibers.geometry.domain import Domain, Form, Space
+from semialg_fibers.geometry.insertion import put
+from semialg_fibers.geometry.scalar import Vector
 from semialg_fibers.geometry.semialgebraic import BasicSet, SemialgebraicSet, random_positive
+from semialg_fibers.geometry.symbolic_matrix import letters_in
 from semialg_fibers.networks.layer import Layer, Network
+
+if TYPE_CHECKING:
+    import sympy
 
 
 @dataclass(frozen=True, repr=False)
@@ -64,8 +71,10 @@ class OrientationComponent(FiberComponent):
 
     @property
     def numbers_of_linear_rows(self) -> range:
-        """The possible numbers q of linear neurons: rank₊col(M_S) ≤ q ≤ r; for letters, where M_S has its usual rank."""
-        return range(self.block.problem.usual_linear(self.sides), self.block.problem.spare + 1)
+        """The possible numbers q of linear neurons: rank₊col(M_S) ≤ q ≤ r, for some values of the letters."""
+        least = self.block.problem.least_linear(self.sides)
+        assert least is not None  # the component is feasible
+        return range(least, self.block.problem.spare + 1)
 
     def part_dimension(self, q: int) -> int:
         """Give the dimension of the part with q linear neurons."""
@@ -81,7 +90,7 @@ class OrientationComponent(FiberComponent):
 
     @property
     def cases(self) -> tuple[Case, ...]:
-        """What the letters leave open: the rank and shape of M_S, each with its dimension (of the block); for numbers none."""
+        """What the letters leave open: rank and shape of M_S, each with the block's dimension; for numbers nothing."""
         problem = self.block.problem
         return problem.cases(self.sides) if isinstance(problem, SymbolicOrientationProblem) else ()
 
@@ -108,8 +117,11 @@ class OrientationComponent(FiberComponent):
 
     @property
     def parametrization(self) -> Parametrization:
-        """The part with the least number of linear rows, which has the largest dimension."""
-        return self._part(self.numbers_of_linear_rows[0]).parametrization()
+        """The part with the least number of linear rows, which has the largest dimension.
+
+        For letters, the least number that does where M_S has its usual, largest rank.
+        """
+        return self._part(self.block.problem.usual_linear(self.sides)).parametrization()
 
     def draw(self, rng: random.Random, q: int | None = None) -> Network:
         """Give a random member, with q linear neurons when q is given."""
@@ -123,9 +135,33 @@ class OrientationComponent(FiberComponent):
         first = Layer([row[:-1] for row in rows], [row[-1] for row in rows])
         return Network([first, *exact_layers(forms, outgoing, constant)])
 
-    def contains(self, net: Network) -> bool:
-        """Say whether the network is a member under any labelling of its hidden units."""
+    @property
+    def hyperplanes(self) -> tuple[Vector, ...]:
+        """The rows of [A1 | b1]."""
+        return () if self.first is None else self.first.forms
+
+    @property
+    def domain(self) -> Domain:
+        """The block's domain, or all of R^d behind a first layer."""
+        return self.block.problem.domain if self.first is None else Space(self.widths[0])
+
+    @property
+    def letters(self) -> tuple[sympy.Symbol, ...]:
+        """The letters of the neurons and of the first layer."""
+        return letters_of_block(self.block, self.first)
+
+    def contains_numbers(self, net: Network) -> bool:
+        """Read S off the network's neurons."""
         return matching_sides(self.block, self.first, self.widths, net) == self.sides
+
+
+def letters_of_block(block: Block, first: Layer | None) -> tuple[sympy.Symbol, ...]:
+    """Give the letters of the neurons and of the first layer; none for numbers."""
+    problem = block.problem
+    if not isinstance(problem, SymbolicOrientationProblem) and (first is None or first.is_rational):
+        return ()
+    before = () if first is None else first.forms
+    return letters_in(problem.forms, problem.outgoing, problem.linear, problem.constant, before)
 
 
 def scalings(first: Layer | None) -> int:
@@ -169,7 +205,9 @@ class OrientationFamily(Family):
         return self.block.problem.count()
 
     def locate(self, net: Network) -> FiberComponent | None:
-        """Read S off the network's neurons."""
+        """Read S off the network's neurons; with letters, try one component after the other."""
+        if not net.is_rational or letters_of_block(self.block, self.first):
+            return self.search(net)
         sides = matching_sides(self.block, self.first, self.widths, net)
         return None if sides is None else self._component(sides)
 

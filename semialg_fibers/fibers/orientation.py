@@ -119,6 +119,10 @@ class OrientationProblem:
             return True
         return isinstance(decide_pointed(linear), Pointed)
 
+    def is_certain(self, sides: Sides) -> bool:
+        """Say whether a feasible S is so for certain: for numbers always."""
+        return self.is_feasible(sides)
+
     def usual_linear(self, sides: Sides) -> int:
         """Give the number of linear neurons of the part of largest dimension: the least one."""
         least = self.least_linear(sides)

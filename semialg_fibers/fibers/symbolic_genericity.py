@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from semialg_fibers.fibers.conditions import SomeDoesNotVanish
+from semialg_fibers.fibers.conditions import SomeDoesNotVanish, open_parts
+from semialg_fibers.geometry.decision import essential
 from semialg_fibers.geometry.domain import Space
 from semialg_fibers.geometry.expression import Scalar, is_zero, signs_of
 from semialg_fibers.geometry.linear import Matrix
@@ -42,10 +43,13 @@ def symbolic_findings(net: Network) -> Iterator[Finding]:
         yield ("G4", *_masked(net))
     else:
         columns = [outer.matrix.column(j) for j, kind in enumerate(kinds) if kind == NONLINEAR]
-        yield ("G2", *_nonzero([], [*inner.forms, *columns], "no zero row, no nonlinear neuron without outgoing weights"))
+        yield (
+            "G2",
+            *_nonzero([], [*inner.forms, *columns], "no zero row, no nonlinear neuron without outgoing weights"),
+        )
         yield ("G3", *_different_hyperplanes([inner.forms[j] for j, kind in enumerate(kinds) if kind == NONLINEAR]))
     linear = [j for j, kind in enumerate(kinds) if kind == LINEAR]
-    if not linear or isinstance(net.domain, Space) and last == 1 or last == 2 and net.widths[1] == 1:
+    if not linear or (isinstance(net.domain, Space) and last == 1) or (last == 2 and net.widths[1] == 1):
         yield ("G5", True, "nothing is asked")
     else:
         product = outer.matrix.select(columns=linear) @ inner.matrix.select(rows=linear)
@@ -59,14 +63,13 @@ def _full_rank(matrix: Matrix, expected: int, name: str) -> tuple[bool | None, s
         return False, f"rank {name} ≤ {matrix.generic_rank} for all values of the letters, expected {expected}"
     if matrix.least_rank >= expected:
         return True, f"rank {name} = {expected} for all values of the letters"
-    minors = [minor for minor in matrix.minors(expected) if not is_zero(minor)]
-    return None, f"rank {name} = {expected} iff {_some(minors)}"
+    return None, f"rank {name} = {expected} iff {_some(open_parts(matrix.minors(expected)))}"
 
 
 def _some(expressions: Sequence[Scalar]) -> str:
     if len(expressions) > SHOWN:
         return f"not all of its {len(expressions)} maximal minors vanish, among them {expressions[0]}"
-    return str(SomeDoesNotVanish(tuple(dict.fromkeys(expressions))))
+    return str(SomeDoesNotVanish(tuple(expressions)))
 
 
 def _nonzero(entries: Sequence[Scalar], lines: Sequence[Sequence[Scalar]], holds: str) -> tuple[bool | None, str]:
@@ -76,12 +79,12 @@ def _nonzero(entries: Sequence[Scalar], lines: Sequence[Sequence[Scalar]], holds
         if signs_of(value) == {0}:
             return False, "an entry of [A2 | b2] is zero"
         if 0 in signs_of(value):
-            asked.append(f"{value} ≠ 0")
+            asked.append(f"{essential(value)} ≠ 0")
     for line in lines:
         if all(is_zero(value) for value in line):
             return False, "a row or column of weights is zero"
         if all(0 in signs_of(value) for value in line):
-            asked.append(str(SomeDoesNotVanish(tuple(value for value in line if not is_zero(value)))))
+            asked.append(str(SomeDoesNotVanish(open_parts(line))))
     return (None, f"holds iff {' and '.join(dict.fromkeys(asked))}") if asked else (True, holds)
 
 
@@ -95,7 +98,7 @@ def _ratios(forms: Sequence[Sequence[Scalar]]) -> tuple[bool | None, str]:
             if signs_of(difference) == {0} and all(signs_of(forms[a][k] * forms[a][-1]) == {-1} for a in (i, j)):
                 return False, f"in column {k + 1} rows {i + 1} and {j + 1} have the same ratio"
             if 0 in signs_of(difference):
-                asked.append(f"{difference} ≠ 0")
+                asked.append(f"{essential(difference)} ≠ 0")
     if asked:
         return None, f"holds if {' and '.join(dict.fromkeys(asked))}"
     return True, "no two second-layer hyperplanes meet on an edge of the orthant"
@@ -108,24 +111,24 @@ def _different_hyperplanes(forms: Sequence[Sequence[Scalar]]) -> tuple[bool | No
         if all(is_zero(minor) for minor in minors):
             return False, f"nonlinear rows {i + 1} and {j + 1} have the same hyperplane"
         if all(0 in signs_of(minor) for minor in minors):
-            asked.append(str(SomeDoesNotVanish(tuple(minor for minor in minors if not is_zero(minor)))))
+            asked.append(str(SomeDoesNotVanish(open_parts(minors))))
     return (None, f"holds iff {' and '.join(asked)}") if asked else (True, "the hyperplanes are pairwise different")
 
 
 def _masked(net: Network) -> tuple[bool | None, str]:
     """(G4): Σ_(j∈J) A3_·j A2_jk ≠ 0 for every k and every nonempty realizable J."""
     second, third = net.layers[1:]
-    columns = third.matrix.columns()
     asked: list[str] = []
-    if len(columns) > 8:
-        return None, f"asks that no sum of A3_·j A2_jk over rows active together vanishes: 2^{len(columns)} sets"
+    if third.inputs > 8:
+        return None, f"asks that no sum of A3_·j A2_jk over rows active together vanishes: 2^{third.inputs} sets"
     for k in range(second.inputs):
-        for size in range(1, len(columns) + 1):
-            for chosen in combinations(range(len(columns)), size):
-                total = [sum((columns[j][a] * second.matrix[j, k] for j in chosen[1:]), columns[chosen[0]][a] * second.matrix[chosen[0], k]) for a in range(third.outputs)]
+        for size in range(1, third.inputs + 1):
+            for chosen in combinations(range(third.inputs), size):
+                total = third.matrix.select(columns=chosen).times([second.matrix[j, k] for j in chosen])
                 if all(0 in signs_of(value) for value in total):
-                    open_values = tuple(value for value in total if not is_zero(value))
-                    asked.append(str(SomeDoesNotVanish(open_values)) if open_values else "no rows cancel")
+                    rows = ", ".join(str(j + 1) for j in chosen)
+                    unless = f"the rows {rows} are not exactly the active ones anywhere on hyperplane {k + 1}"
+                    asked.append(str(SomeDoesNotVanish(parts)) if (parts := open_parts(total)) else unless)
     if not asked:
         return True, "no sum of masked products vanishes, whatever the values of the letters"
     shown = " and ".join(list(dict.fromkeys(asked))[:SHOWN])

@@ -17,24 +17,25 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
-from semialg_fibers.errors import UndecidedSignError
+from semialg_fibers.errors import UndecidedSignError, UnsupportedError
 from semialg_fibers.fibers.conditions import Case, Condition, PointedIs, RankIs, vanishing
 from semialg_fibers.fibers.orientation import BUDGET, OrientationProblem, Sides
-from semialg_fibers.geometry.domain import Orthant, Space
-from semialg_fibers.geometry.expression import NONNEGATIVE, NONPOSITIVE, is_zero, signs_of
+from semialg_fibers.geometry.domain import Orthant
+from semialg_fibers.geometry.expression import is_zero, signs_of
 from semialg_fibers.geometry.linear import Matrix
-from semialg_fibers.geometry.scalar import Vector
-from semialg_fibers.geometry.symbolic_matrix import SymbolicMatrix, matrix_of
+from semialg_fibers.geometry.scalar import ONE, ZERO, Vector
+from semialg_fibers.geometry.signs import NONNEGATIVE, NONPOSITIVE
+from semialg_fibers.geometry.symbolic_matrix import SymbolicMatrix, column_matrix, matrix_of
 
 
 @dataclass(frozen=True)
 class SymbolicOrientationProblem(OrientationProblem):
-    """As `OrientationProblem`; `linear_rows` is the number q of linear neurons, whose product is M_∅.
+    """As `OrientationProblem`; `own` are the weights B_j and columns C_j of the q linear neurons: M_∅ = Σ C_j B_j.
 
     For S = ∅ the hypothesis (G5) is taken for granted, as the fiber does: rank M_∅ = min(m, p, q).
     """
 
-    linear_rows: int = 0
+    own: tuple[tuple[Vector, Vector], ...] = ()
 
     def remainder(self, sides: Sides) -> tuple[Matrix, Vector]:
         """Give (M_S, v_S) = (M, v) + Σ_(l∈S) C_l (B_l, β_l).
@@ -90,9 +91,12 @@ class SymbolicOrientationProblem(OrientationProblem):
         """Give the ranks that M_S may have; for S = ∅ the one of (G5)."""
         if not isinstance(linear, SymbolicMatrix):
             return range(linear.rank(), linear.rank() + 1)
-        if not sides:
-            return range(linear.generic_rank, linear.generic_rank + 1)
-        return range(linear.least_rank, linear.generic_rank + 1)
+        largest = linear.rank_at_some_values
+        if largest < min(
+            *linear.shape, len(self.own) + len(sides)
+        ):  # else a sum of so many rank-one matrices proves it
+            largest = linear.generic_rank
+        return range(largest if not sides else linear.least_rank, largest + 1)
 
     def _shapes(self, sides: Sides, linear: Matrix, rank: int) -> tuple[bool, ...]:
         """Say whether rank many linear neurons suffice: (True,), (False,), or both where the letters leave it open."""
@@ -100,7 +104,7 @@ class SymbolicOrientationProblem(OrientationProblem):
             return (True,)
         if not isinstance(linear, SymbolicMatrix):
             return (self._is_simplicial(linear, rank),)
-        if not sides and rank == self.linear_rows:
+        if not sides and rank == len(self.own):
             return (True,)  # M = C B with B ≥ 0 and independent columns C
         return _pointed(linear, rank)
 
@@ -134,6 +138,28 @@ class SymbolicOrientationProblem(OrientationProblem):
         """Say whether r spare neurons realize M_S for some values of the letters."""
         return bool(self.cases(sides))
 
+    def factorization(self, sides: Sides, q: int) -> tuple[Matrix, Matrix]:
+        """Give some C' (m × q) and B' ≥ 0 (q × p) with C'B' = M_S, which random positive scalings then vary.
+
+        Raises:
+            UnsupportedError: where none is at hand for all values of the letters.
+        """
+        linear = self.scaled_linear(sides)
+        if not sides and q >= len(self.own):
+            pairs: list[tuple[Vector, Vector]] = list(self.own)
+        elif linear.is_zero() if not isinstance(linear, SymbolicMatrix) else False:
+            pairs = []
+        elif q >= self.p:
+            axes = Matrix.identity(self.p).rows()
+            pairs = list(zip(axes, linear.columns(), strict=True))
+        else:
+            raise UnsupportedError(
+                f"no member with {q} linear neurons is known for all values of the letters: substitute numbers"
+            )
+        pairs += [((ONE,) * self.p, (ZERO,) * self.m)] * (q - len(pairs))
+        left = column_matrix([column for _, column in pairs], self.m)
+        return left, matrix_of([row for row, _ in pairs], self.p)
+
     # counting and listing
 
     @property
@@ -145,7 +171,7 @@ class SymbolicOrientationProblem(OrientationProblem):
         """Yield every S that is feasible for some values of the letters, by size, then lexicographically."""
         for size in range(self.k + 1):
             for sides in combinations(range(self.k), size):
-                if not sides or self.cases(sides):
+                if self.cases(sides):
                     yield sides
 
     @cached_property
@@ -207,7 +233,7 @@ class SymbolicOrientationProblem(OrientationProblem):
         if sure == highest:
             return sure
         raise UndecidedSignError(
-            f"the largest dimension of a component depends on the values of the letters: between {sure} and {highest}; "
+            "the largest dimension of a component depends on the values of the letters: "
             "substitute numbers, or ask the components for their dimensions"
         )
 

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat, nmod_mat
 
 from semialg_fibers.errors import BudgetExceededError, InexactInputError, InvalidNetworkError
-from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, exact, shown, sympy_rational
+from semialg_fibers.geometry.expression import Expression
+from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, dot, exact, shown, sympy_rational
 
 if TYPE_CHECKING:
     import sympy
@@ -199,6 +200,8 @@ class Matrix:
         """Give the vector M x, by one common denominator of x."""
         if len(x) != self.shape[1]:
             raise InvalidNetworkError(f"a vector of length {len(x)} does not fit a matrix of shape {self.shape}")
+        if any(isinstance(value, Expression) for value in x):
+            return tuple(dot(row, x) for row in self.rows())
         common = lcm(*(int(value.q) for value in x)) if x else 1
         integers = [int(value.p) * (common // int(value.q)) for value in x]
         return tuple(
@@ -242,12 +245,14 @@ class Matrix:
     def with_column(self, column: Sequence[fmpq]) -> Matrix:
         """Give [M | column]."""
         rows = [(*row, value) for row, value in zip(self.rows(), column, strict=True)]
-        return Matrix(rows, columns=self.shape[1] + 1)
+        return _made(rows, self.shape[1] + 1)
 
     def stacked(self, below: Matrix) -> Matrix:
         """Give the matrix with the rows of `below` appended."""
         if self.shape[1] != below.shape[1]:
             raise InvalidNetworkError(f"cannot stack matrices of shapes {self.shape} and {below.shape}")
+        if type(below) is not Matrix:
+            return _made([*self.rows(), *below.rows()], self.shape[1])
         return Matrix.from_integers(
             self._numerators + below._numerators, self._denominators + below._denominators, self.shape[1]
         )
@@ -255,7 +260,7 @@ class Matrix:
     def beside(self, right: Matrix) -> Matrix:
         """Give [M | right]."""
         rows = [a + b for a, b in zip(self.rows(), right.rows(), strict=True)]
-        return Matrix(rows, columns=self.shape[1] + right.shape[1])
+        return _made(rows, self.shape[1] + right.shape[1])
 
     # rank, kernel, solutions
 
@@ -376,6 +381,13 @@ class Matrix:
         if self.shape[0] != self.shape[1] or self.rank() < self.shape[0]:
             raise InvalidNetworkError(f"a matrix of shape {self.shape} and rank {self.rank()} has no inverse")
         return Matrix._from_flint(self._rational.inv()) if self.shape[0] else self
+
+
+def _made(rows: list[tuple[Any, ...]], columns: int) -> Matrix:
+    """Give the matrix, with letters where they occur."""
+    from semialg_fibers.geometry.symbolic_matrix import matrix_of  # which is made of this class
+
+    return matrix_of(rows, columns)
 
 
 def _iterate(values: Any, otherwise: str) -> Iterator[Any]:

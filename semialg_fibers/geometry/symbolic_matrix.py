@@ -12,24 +12,17 @@ References: theory §2.4, §5.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import random
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import combinations, islice
 from typing import TYPE_CHECKING, Any
 
 from semialg_fibers.errors import InexactInputError, InvalidNetworkError, UndecidedSignError, UnsupportedError
-from semialg_fibers.geometry.expression import (
-    Expression,
-    Scalar,
-    is_zero,
-    letters_of,
-    scalar,
-    signs_of,
-    simplest,
-    to_sympy,
-    undecided,
-)
+from semialg_fibers.geometry.decision import essential, letters_of
+from semialg_fibers.geometry.expression import Expression, Scalar, is_zero, signs_of, simplest, to_sympy, undecided
 from semialg_fibers.geometry.linear import Matrix
+from semialg_fibers.geometry.reading import scalar
 from semialg_fibers.geometry.scalar import ONE, ZERO
 
 if TYPE_CHECKING:
@@ -210,7 +203,9 @@ class SymbolicMatrix(Matrix):
 
     @cached_property
     def generic_rank(self) -> int:
-        """The rank over the field of rational functions: the largest rank that occurs, proved by elimination."""
+        """The rank over the field of rational functions, the largest that occurs; by elimination if not full."""
+        if self.rank_at_some_values == min(self.shape):
+            return min(self.shape)
         rows, rank = [list(row) for row in self._rows], 0
         for j in range(self.shape[1]):
             pivot = next((i for i in range(rank, len(rows)) if not is_zero(rows[i][j])), None)
@@ -224,9 +219,22 @@ class SymbolicMatrix(Matrix):
         return rank
 
     @cached_property
+    def rank_at_some_values(self) -> int:
+        """A lower bound of the generic rank, and equal to it but for bad luck: the largest rank at a few values."""
+        rng = random.Random(0)
+        names = [letter.name for letter in letters_in(self)]
+        best = 0
+        for _ in range(3):
+            values = {name: rng.randrange(-(10**6), 10**6) for name in names}
+            rows = [[v.at(values) if isinstance(v, Expression) else v for v in row] for row in self._rows]
+            if not any(value is None for row in rows for value in row):
+                best = max(best, Matrix(rows, self.shape[1]).rank())
+        return best
+
+    @cached_property
     def least_rank(self) -> int:
         """A rank that is reached for all values of the letters: some minor of this size is never zero."""
-        for size in range(self.generic_rank, 0, -1):
+        for size in range(self.rank_at_some_values, 0, -1):
             if any(0 not in signs_of(minor) for minor in islice(self.minors(size), MINORS)):
                 return size
         return 0
@@ -239,7 +247,7 @@ class SymbolicMatrix(Matrix):
         """
         if self.least_rank < self.generic_rank:
             open_minors = (minor for minor in self.minors(self.generic_rank) if not is_zero(minor))
-            raise undecided(next(iter(open_minors)))
+            raise undecided(essential(next(iter(open_minors))))
         return self.generic_rank
 
 
@@ -262,6 +270,21 @@ def matrix_of(rows: Any, columns: int | None = None) -> Matrix:
 def column_matrix(columns: Sequence[Sequence[Scalar]], rows: int) -> Matrix:
     """Give the matrix with these columns; `rows` is its height, needed when there is no column."""
     return matrix_of([[column[i] for column in columns] for i in range(rows)], len(columns))
+
+
+def letters_in(*values: Any) -> tuple[sympy.Symbol, ...]:
+    """Give the letters that occur in scalars, nested tuples and matrices of them, sorted by name."""
+
+    def flat(value: Any) -> Iterator[Any]:
+        if isinstance(value, Matrix):
+            value = value.rows() if isinstance(value, SymbolicMatrix) else ()
+        if isinstance(value, tuple | list):
+            for each in value:
+                yield from flat(each)
+        else:
+            yield value
+
+    return letters_of(flat(values))
 
 
 def _product(row: Line, column: Line) -> Scalar:

@@ -12,13 +12,16 @@ References: theory §2.2, §4; the normal form holds for all parameters (zero ro
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 from flint import fmpq
 
 from semialg_fibers.errors import UnsupportedError
 from semialg_fibers.geometry.domain import Form
+from semialg_fibers.geometry.expression import Expression, is_zero
 from semialg_fibers.geometry.linear import Matrix
-from semialg_fibers.geometry.scalar import ZERO, Vector, primitive
+from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, primitive
+from semialg_fibers.geometry.symbolic_matrix import matrix_of
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.neuron_kind import classify
 
@@ -40,10 +43,15 @@ class Arrangement:
 def oriented(form: Form) -> tuple[tuple[int, ...], fmpq]:
     """Give (a, s) with form = s·a, a primitive with positive first nonzero coefficient (not the constant).
 
+    For letters a has the first coefficient 1 that is not zero; its sign must be declared.
+
     >>> from semialg_fibers.geometry.scalar import vector
     >>> oriented(vector([0, -2, 4]))
     ((0, 1, -2), -2)
     """
+    if any(isinstance(value, Expression) for value in form):
+        pivot = next((value for value in form[:-1] if not is_zero(value)), ONE)
+        return tuple(cast(int, value / pivot) for value in form), pivot
     line = unoriented(primitive(form))
     first = next(i for i, value in enumerate(line) if value)
     return line, form[first] / line[first]
@@ -94,4 +102,4 @@ def arrangement(net: Network) -> Arrangement:
                 constant[o] += weight * form[-1]
                 linear[o] = [a + weight * b for a, b in zip(linear[o], form[:-1], strict=True)]
     kept = sorted((a, tuple(total)) for a, total in jumps.items() if any(total))
-    return Arrangement(tuple(kept), Matrix(linear, columns=inner.inputs), tuple(constant))
+    return Arrangement(tuple(kept), matrix_of(linear, inner.inputs), tuple(constant))

@@ -177,6 +177,7 @@ def common_cells(
     >>> [(left.pattern, right.pattern, right.interior) for left, right in common_cells(a, b)]
     [(((0,),), ((1,),), (-1,)), (((1,),), ((0,),), (2,)), (((1,),), ((1,),), (1/2,))]
     """
+    b.refuse_letters()
     if a.domain != b.domain:
         raise InvalidNetworkError(f"the networks live on different domains: {a.domain} and {b.domain}")
     check_least(a, budget)
@@ -319,6 +320,7 @@ def _cell(state: _State, cone: Cone, net: _IntegralLayers) -> Cell:
 
 def check_least(net: Network, budget: int) -> None:
     """Refuse at once what has too many cells: ρ independent hyperplanes cut R^d into 2^ρ cells at least."""
+    net.refuse_letters()
     rank = net.layers[0].matrix.rank() if len(net.layers) > 1 and isinstance(net.domain, Space) else 0
     if 2**rank > budget:
         raise BudgetExceededError(

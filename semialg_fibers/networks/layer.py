@@ -12,23 +12,31 @@ References: theory §1.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import gcd, lcm
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from flint import fmpq
 
-from semialg_fibers.errors import InexactInputError, InvalidNetworkError, UndecidedSignError
+from semialg_fibers.errors import InexactInputError, InvalidNetworkError, UndecidedSignError, UnsupportedError
+from semialg_fibers.geometry.decision import letters_of
 from semialg_fibers.geometry.domain import Domain, Orthant, Space
+from semialg_fibers.geometry.expression import Expression, to_sympy
+from semialg_fibers.geometry.insertion import put
 from semialg_fibers.geometry.linear import Matrix
-from semialg_fibers.geometry.expression import Expression, declared, letters_of, scalar, to_sympy
+from semialg_fibers.geometry.reading import scalar
 from semialg_fibers.geometry.scalar import ZERO, Vector, vector
+from semialg_fibers.geometry.signs import declared
 from semialg_fibers.geometry.symbolic_matrix import SymbolicMatrix, matrix_of
 
 if TYPE_CHECKING:
     import sympy
+
+
+_VARIABLE = re.compile(r"W[0-9]+_[0-9]+_[0-9]+|b[0-9]+_[0-9]+")
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -59,7 +67,7 @@ class Layer:
         offset: Vector = ()
         for i, value in enumerate(bias):
             try:
-                offset += (scalar(value),)
+                offset += (cast(fmpq, scalar(value)),)
             except (InvalidNetworkError, InexactInputError, UndecidedSignError) as error:
                 raise type(error)(f"bias: {error.message}", **{**error.place, "row": i}) from None
         if 0 in matrix.shape:
@@ -179,7 +187,13 @@ class Network:
             raise InvalidNetworkError(
                 f"the domain has dimension {where.dimension}, the first layer takes {chained[0].inputs} inputs"
             )
-        letters_of(value for layer in chained for form in layer.forms for value in form if not layer.is_rational)
+        for letter in letters_of(v for layer in chained if not layer.is_rational for form in layer.forms for v in form):
+            if _VARIABLE.fullmatch(letter.name):
+                raise InvalidNetworkError(
+                    f"the letter {letter.name} has the name of a fiber's variable (W1_0_0, b1_0, ...): call it "
+                    f"{letter.name.lower() + 'x' if letter.name[0] == 'b' else letter.name.lower()}, say",
+                    value=letter.name,
+                )
         object.__setattr__(self, "layers", tuple(chained))
         object.__setattr__(self, "domain", where)
 
@@ -212,6 +226,16 @@ class Network:
         symbolic = (layer for layer in self.layers if not layer.is_rational)
         return letters_of(value for layer in symbolic for form in layer.forms for value in form)
 
+    def refuse_letters(self) -> None:
+        """Refuse a network with letters where an answer is known for numbers only.
+
+        Raises:
+            UnsupportedError: naming the letters.
+        """
+        if not self.is_rational:
+            names = ", ".join(letter.name for letter in self.symbols)
+            raise UnsupportedError(f"this needs numbers: substitute values for {names}, as in net.subs({{...}})")
+
     def subs(self, values: Mapping[Any, Any]) -> Network:
         """Put numbers or expressions for letters (keys: symbols or their names).
 
@@ -229,13 +253,8 @@ class Network:
             known = ", ".join(sorted(names)) or "it has none"
             raise InvalidNetworkError(f"{unknown} is no letter of the network; its letters: {known}", value=unknown)
 
-        def put(value: Any) -> Any:
-            return value.subs(values) if isinstance(value, Expression) else value
-
         return self.with_layers(
-            layer
-            if layer.is_rational
-            else Layer([[put(value) for value in row] for row in layer.matrix.rows()], map(put, layer.offset))
+            layer if layer.is_rational else Layer(put(layer.matrix, values), put(layer.offset, values))
             for layer in self.layers
         )
 

@@ -15,9 +15,11 @@ from functools import lru_cache
 from typing import cast
 
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, UnsupportedError
+from semialg_fibers.geometry.decision import decide_all
 from semialg_fibers.geometry.domain import Domain, Form, Orthant, Space, negated
-from semialg_fibers.geometry.expression import NONNEGATIVE, NONPOSITIVE, Expression, decide_all, signs_of
+from semialg_fibers.geometry.expression import Expression, signs_of
 from semialg_fibers.geometry.scalar import Vector, affine_value
+from semialg_fibers.geometry.signs import NONNEGATIVE, NONPOSITIVE
 from semialg_fibers.geometry.symbolic_matrix import SymbolicMatrix
 from semialg_fibers.networks.cells import each_cell, signs_on
 from semialg_fibers.networks.layer import Layer, Network
@@ -138,14 +140,19 @@ def _types(net: Network, number: int, budget: int) -> tuple[str, ...] | BudgetEx
     # Signs settle dead rows on any range, and linear ones that are positive at the origin; without a bias such a row
     # may vanish on the whole range.
     settled = all(
-        kind == DEAD or (kind == LINEAR and signs_of(bias) == {1}) for kind, bias in zip(by_signs, layer.offset, strict=True)
+        kind == DEAD or (kind == LINEAR and signs_of(bias) == {1})
+        for kind, bias in zip(by_signs, layer.offset, strict=True)
     )
-    if settled or (number == 2 and maps_onto_orthant(net)):
+    if settled or (number == 2 and (maps_onto_orthant(net) or (not net.is_rational and _is_bottleneck(net)))):
         return by_signs
     try:
         return _on_cells(net, number, by_signs, budget)
     except BudgetExceededError as error:
         return error  # kept, so that nobody tries again
+
+
+def _is_bottleneck(net: Network) -> bool:
+    return isinstance(net.domain, Space) and net.widths[1] <= net.widths[0]
 
 
 def kinds_by_signs(layer: Layer) -> tuple[str, ...]:

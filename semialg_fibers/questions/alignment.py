@@ -80,6 +80,8 @@ def align(a: Network, b: Network, sweeps: int = 20) -> Alignment:
     >>> found.orders, found.distance_after < found.distance_before
     (((1, 0),), True)
     """
+    a.refuse_letters()
+    b.refuse_letters()
     if (a.widths, a.domain) != (b.widths, b.domain):
         raise InvalidNetworkError(
             f"only networks with the same widths and domain can be aligned, got {a.widths} on {a.domain} and "

@@ -45,6 +45,7 @@ def functional_dimension(net: Network, budget: int = 100_000, most_parameters: i
     >>> functional_dimension(Network([([[1], [1]], [-1, -1]), ([[2, 3]], [0])]))
     3
     """
+    net.refuse_letters()
     if net.parameter_count > most_parameters:
         raise BudgetExceededError(
             f"the Jacobian has {net.parameter_count} columns, more than the budget of {most_parameters} parameters"

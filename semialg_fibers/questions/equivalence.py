@@ -154,6 +154,7 @@ def _comparable(a: Network, b: Network, method: str) -> None:
     for net in (a, b):
         if not isinstance(net, Network):
             raise InvalidNetworkError(f"expected two networks, got {type(net).__name__}", value=net)
+        net.refuse_letters()
     if method not in METHODS:
         raise InvalidNetworkError(f"unknown method {method!r}; the methods are {', '.join(METHODS)}", value=method)
     if (a.widths[0], a.widths[-1]) != (b.widths[0], b.widths[-1]):

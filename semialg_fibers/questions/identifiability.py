@@ -14,20 +14,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
-from semialg_fibers.errors import BudgetExceededError, NotGenericError, UnsupportedError
+from semialg_fibers.errors import BudgetExceededError, NotGenericError, UndecidedSignError, UnsupportedError
 from semialg_fibers.fibers.block import block_of
 from semialg_fibers.fibers.bottleneck import fiber
-from semialg_fibers.fibers.hiding import hiding, lowest_translation
+from semialg_fibers.fibers.hiding import ends_of_translation, hiding
 from semialg_fibers.fibers.orientation import OrientationProblem
-from semialg_fibers.geometry.domain import Space
+from semialg_fibers.geometry.domain import Domain, Form, Orthant, Space, negated
+from semialg_fibers.geometry.expression import is_zero, signs_of
 from semialg_fibers.geometry.polyhedron import Polyhedron
-from semialg_fibers.networks.arrangement import unoriented
+from semialg_fibers.geometry.scalar import ONE, Vector
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.neuron_kind import (
     DEAD,
     LINEAR,
     NONLINEAR,
+    classify,
     kinds_by_signs,
     maps_onto_orthant,
     neuron_types,
@@ -76,7 +79,13 @@ def identifiability(net: Network) -> Identifiability:
     hyperplane 1 of the first layer is hidden: its bias can be translated by any t > -3/2; hyperplane 2 of the first \
 layer can be flipped to its other side
     """
-    reasons = tuple(sound_symmetries(net))
+    reasons: tuple[Reason, ...] = ()
+    try:
+        for reason in sound_symmetries(net):
+            reasons += (reason,)
+    except UndecidedSignError as error:
+        if not reasons:
+            return Identifiability(None, (), error.message)
     if reasons:
         return Identifiability(False, reasons)
     try:
@@ -86,12 +95,15 @@ layer can be flipped to its other side
             reasons = tuple(_one_variable(count))
             if reasons:
                 return Identifiability(False, reasons)
-    except (UnsupportedError, NotGenericError, BudgetExceededError) as error:
+    except (UnsupportedError, NotGenericError, BudgetExceededError, UndecidedSignError) as error:
         return Identifiability(None, (), error.message)
     if found.complete:
         return Identifiability(True, ())
     conditions = ", ".join(f"({name})" for name in found.assumptions)
-    return Identifiability(None, (), f"no symmetry was found, but {conditions} was not decided")
+    if net.is_rational:
+        return Identifiability(None, (), f"no symmetry was found, but {conditions} was not decided")
+    asked = "; ".join(str(condition) for condition in found.genericity.conditions if condition.verdict is None)
+    return Identifiability(None, (), f"identifiable if {conditions} hold, which depends on the letters: {asked}")
 
 
 def sound_symmetries(net: Network) -> Iterator[Reason]:
@@ -111,6 +123,16 @@ def _kinds(net: Network, layer: int) -> tuple[str, ...]:
         return neuron_types(net, layer)
     except BudgetExceededError:
         return kinds_by_signs(net.layers[layer - 1])
+    except UndecidedSignError:
+        domain = net.domain if layer == 1 else Orthant(net.widths[layer - 1])
+        return tuple(_kind_or_open(form, domain) for form in net.layers[layer - 1].forms)
+
+
+def _kind_or_open(form: Form, domain: Domain) -> str:
+    try:
+        return classify(form, domain)
+    except UndecidedSignError:
+        return "open"
 
 
 def _single_units(net: Network, layer: int) -> Iterator[Reason]:
@@ -119,7 +141,7 @@ def _single_units(net: Network, layer: int) -> Iterator[Reason]:
         where = f"neuron {j + 1} of the {ordinal(layer)} layer"
         if kind == DEAD:
             yield Reason("dead", layer, (j,), f"{where} is dead: its outgoing weights are free")
-        elif not any(row[j] for row in outgoing.integer_rows()):
+        elif all(is_zero(value) for value in outgoing.column(j)):
             yield Reason(
                 "unused", layer, (j,), f"{where} is not used (outgoing weights zero): its incoming weights are free"
             )
@@ -133,9 +155,10 @@ def _single_units(net: Network, layer: int) -> Iterator[Reason]:
 
 
 def _duplicates(net: Network, layer: int) -> Iterator[Reason]:
-    seen: dict[tuple[int, ...], int] = {}
-    for j, form in enumerate(net.layers[layer - 1].integer_forms):
-        if any(form):
+    seen: dict[tuple[Any, ...], int] = {}
+    inner = net.layers[layer - 1]
+    for j, form in enumerate(inner.integer_forms if inner.is_rational else map(_ray, inner.forms)):
+        if not all(value == 0 for value in form):
             first = seen.setdefault(form, j)
             if first != j:
                 yield Reason(
@@ -147,15 +170,23 @@ def _duplicates(net: Network, layer: int) -> Iterator[Reason]:
                 )
 
 
+def _ray(form: Vector) -> Vector:
+    """Give the form divided by the size of its first coordinate whose sign is sure, where there is one."""
+    pivot = next((value for value in form if signs_of(value) in ({1}, {-1})), ONE)
+    return tuple(value / abs(pivot) for value in form)
+
+
 def _hidden(net: Network) -> Iterator[Reason]:
     found = hiding(net)
     for i in found.hidden:
         where = f"hyperplane {i + 1} of the first layer"
-        lowest = lowest_translation(net, i, found.users[i])
-        if lowest is None:
+        ends = ends_of_translation(net, i, found.users[i])
+        if not ends:
             sentence = f"{where} is hidden: no alive neuron of the second layer uses it, and its weights are free"
         else:
-            sign = ">" if lowest < 0 else "≥"
+            sign = ">" if all(end < 0 for end in ends) else "≥"
+            named = list(dict.fromkeys(ends))
+            lowest = f"max({', '.join(map(str, named))})" if len(named) > 1 and not net.is_rational else f"{max(named)}"
             sentence = f"{where} is hidden: its bias can be translated by any t {sign} {lowest}"
         yield Reason("translation", 1, (i,), sentence)
     for k in found.flippable:
@@ -169,8 +200,9 @@ def _other_sides(net: Network) -> Iterator[Reason]:
     inner, outer = net.layers[-2:]
     kinds = neuron_types(net, 1) if len(net.layers) == 2 else kinds_by_signs(inner)
     nonlinear = [j for j, kind in enumerate(kinds) if kind == NONLINEAR]
-    planes = {unoriented(inner.integer_forms[j]) for j in nonlinear}
-    if len(planes) < len(nonlinear) or not all(any(row[j] for row in outer.matrix.integer_rows()) for j in nonlinear):
+    rows = [_ray(inner.forms[j]) for j in nonlinear]
+    planes = {frozenset((row, negated(row))) for row in rows}
+    if len(planes) < len(nonlinear) or any(all(is_zero(v) for v in outer.matrix.column(j)) for j in nonlinear):
         return
     block = block_of(net if len(net.layers) == 2 else net.part(2, 3), kinds)
     problem = block.problem
@@ -189,7 +221,7 @@ def _other_sides(net: Network) -> Iterator[Reason]:
 def _first_other_sides(problem: OrientationProblem) -> tuple[int, ...]:
     try:
         for sides in problem.feasible_sets():
-            if sides:
+            if sides and problem.is_certain(sides):
                 return sides
     except BudgetExceededError:
         pass

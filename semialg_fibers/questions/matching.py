@@ -112,6 +112,8 @@ def match_units(a: Network, b: Network, budget: int = BUDGET) -> UnitMatching | 
     >>> match_units(a, Network([([[1, 0], [1, 1]], [0, 1]), ([[5, 7]], [7])])) is None
     True
     """
+    a.refuse_letters()
+    b.refuse_letters()
     if (a.widths[-1], a.domain) != (b.widths[-1], b.domain):
         raise InvalidNetworkError(
             f"only networks with one domain and one number of outputs can match, got {a.domain}, {a.widths[-1]} and "
@@ -307,6 +309,7 @@ def canonical_form(net: Network, budget: int = BUDGET) -> Network:
     >>> canonical_form(net)
     Network([Layer([['0', '-1'], ['1', '2']], ['2', '0']), Layer([['3', '1/2']], ['0'])], domain=Space(dimension=2))
     """
+    net.refuse_letters()
     scaled = _primitive_rows(net)
     if not _ties(scaled):
         return _sorted(scaled)

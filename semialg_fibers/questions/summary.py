@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from semialg_fibers.errors import BudgetExceededError, NotGenericError, UnsupportedError
+from semialg_fibers.errors import BudgetExceededError, NotGenericError, UndecidedSignError, UnsupportedError
 from semialg_fibers.fibers.bottleneck import Fiber, fiber
 from semialg_fibers.fibers.genericity import Condition, genericity
 from semialg_fibers.fibers.hiding import hidden_hyperplanes, hiding
@@ -56,7 +56,7 @@ class Summary:
         """Compute one answer; note why when it is out of reach."""
         try:
             return compute()
-        except (UnsupportedError, NotGenericError, BudgetExceededError) as error:
+        except (UnsupportedError, NotGenericError, BudgetExceededError, UndecidedSignError) as error:
             self.open[name] = error.message
             return None
 
@@ -108,7 +108,7 @@ def summary(net: Network, budget: int = CELL_BUDGET) -> Summary:
     found: Fiber | None = None
     try:
         found = fiber(net)
-    except (UnsupportedError, NotGenericError) as error:
+    except (UnsupportedError, NotGenericError, UndecidedSignError) as error:
         told.refusal = error.message
     if found is not None:
         _tell_fiber(told, found)

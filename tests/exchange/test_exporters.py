@@ -16,7 +16,7 @@ from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError
 from semialg_fibers.exchange import exporters
 from semialg_fibers.exchange.exporters import chosen, completeness, to_json, to_text
 from semialg_fibers.fibers.bottleneck import fiber
-from semialg_fibers.fibers.component import parameter_names
+from semialg_fibers.fibers.letters import parameter_names
 from semialg_fibers.fibers.orientation import OrientationProblem
 from semialg_fibers.geometry.domain import Orthant
 from semialg_fibers.networks.layer import Network

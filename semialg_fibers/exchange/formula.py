@@ -1,0 +1,157 @@
+"""Formulas in files: + − * / **, parentheses, numbers and declared letters, read by a grammar and never evaluated.
+
+Main results
+    parse_formula    the scalar that a text writes
+
+    formula = term (("+" | "-") term)*
+    term    = factor (("*" | "/") factor)*
+    factor  = ("+" | "-") factor | power
+    power   = atom ("**" ("+" | "-")* digits)?
+    atom    = number | letter | "(" formula ")"
+
+References: the file format in docs/conventions.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from semialg_fibers.errors import InvalidNetworkError
+from semialg_fibers.geometry.expression import MAX_EXPONENT, Expression, Scalar, is_zero
+from semialg_fibers.geometry.scalar import parse_rational, shown
+
+if TYPE_CHECKING:
+    import sympy
+
+MAX_FORMULA = 2_000  # characters
+MAX_DEPTH = 40  # of parentheses and signs
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+    r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|(?P<operator>\*\*|[-+*/()]))",
+    re.ASCII,
+)
+
+
+def parse_formula(text: str, letters: Mapping[str, sympy.Symbol]) -> Scalar:
+    """Give the scalar that the text writes in these letters.
+
+    Raises:
+        InvalidNetworkError: for text that is no formula, an undeclared letter, or one beyond the stated sizes.
+        UndecidedSignError: for a divisor that may be zero.
+
+    >>> import sympy
+    >>> a = sympy.Symbol("a", positive=True)
+    >>> parse_formula("-(a + 1)**2/a - 0.5", {"a": a})
+    (-2*a**2 - 5*a - 2)/(2*a)
+    """
+    return _Parser(text, letters).whole()
+
+
+class _Parser:
+    def __init__(self, text: str, letters: Mapping[str, sympy.Symbol]) -> None:
+        if len(text) > MAX_FORMULA:
+            raise InvalidNetworkError(f"the formula has {len(text)} characters, more than the stated {MAX_FORMULA}")
+        self.text, self.letters = text, letters
+        self.tokens: list[tuple[str, str]] = []
+        at = 0
+        while at < len(text.rstrip()):
+            match = _TOKEN.match(text, at)
+            if match is None:
+                raise InvalidNetworkError(f"{shown(text)} is no formula: {text[at:].strip()[:1]!r} has no place in one")
+            kind = match.lastgroup or ""
+            self.tokens.append((kind, match[kind]))
+            at = match.end()
+        self.place = self.depth = 0
+
+    def fail(self, why: str) -> InvalidNetworkError:
+        return InvalidNetworkError(f"{shown(self.text)} is no formula: {why}")
+
+    @property
+    def next(self) -> str:
+        return self.tokens[self.place][1] if self.place < len(self.tokens) else ""
+
+    def take(self, *operators: str) -> str:
+        """Take the next token if it is one of these operators, else give an empty text."""
+        if self.place < len(self.tokens) and self.tokens[self.place] in {("operator", name) for name in operators}:
+            self.place += 1
+            return self.tokens[self.place - 1][1]
+        return ""
+
+    def deeper(self) -> None:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise self.fail(f"more than {MAX_DEPTH} parentheses or signs inside each other")
+
+    def whole(self) -> Scalar:
+        value = self.formula()
+        if self.next:
+            raise self.fail(f"{self.next!r} is unexpected; write * between factors")
+        return value
+
+    def formula(self) -> Scalar:
+        value = self.term()
+        while sign := self.take("+", "-"):
+            other = self.term()
+            value = value + other if sign == "+" else value - other
+        return value
+
+    def term(self) -> Scalar:
+        value = self.factor()
+        while sign := self.take("*", "/"):
+            other = self.factor()
+            if sign == "/" and is_zero(other):
+                raise self.fail("it divides by zero")
+            value = value * other if sign == "*" else value / other
+        return value
+
+    def factor(self) -> Scalar:
+        if sign := self.take("+", "-"):
+            self.deeper()
+            value = self.factor()
+            self.depth -= 1
+            return -value if sign == "-" else value
+        return self.power()
+
+    def power(self) -> Scalar:
+        base = self.atom()
+        if not self.take("**"):
+            return base
+        sign = 1
+        while found := self.take("+", "-"):
+            sign = -sign if found == "-" else sign
+        kind, digits = self.tokens[self.place] if self.place < len(self.tokens) else ("", "")
+        if kind != "number" or not digits.isdigit():
+            raise self.fail("an exponent is a whole number, such as x**2 or x**-1")
+        if len(digits) > 4 or int(digits) > MAX_EXPONENT:
+            raise self.fail(f"the exponent is beyond the stated size of {MAX_EXPONENT}")
+        self.place += 1
+        if sign < 0 and is_zero(base):
+            raise self.fail("it divides by zero")
+        value = Expression.read(base) ** (sign * int(digits))
+        return value  # type: ignore[no-any-return]
+
+    def atom(self) -> Scalar:
+        if self.take("("):
+            self.deeper()
+            value = self.formula()
+            if not self.take(")"):
+                raise self.fail("a parenthesis is not closed")
+            self.depth -= 1
+            return value
+        if self.place == len(self.tokens):
+            raise self.fail("it ends where a number or a letter is expected")
+        kind, word = self.tokens[self.place]
+        if kind == "operator":
+            raise self.fail(f"{word!r} stands where a number or a letter is expected")
+        self.place += 1
+        if kind == "number":
+            return parse_rational(word)
+        if word not in self.letters:
+            declared = ", ".join(sorted(self.letters)) or "none"
+            raise InvalidNetworkError(
+                f"the letter {shown(word)} is not declared; declare it in symbols (declared: {declared})", value=word
+            )
+        return Expression.of_symbol(self.letters[word])

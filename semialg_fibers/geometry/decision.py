@@ -1,0 +1,64 @@
+"""Questions about scalars with letters that are decided for all their values, or refused.
+
+Main results
+    decide_all      whether the signs of several scalars are as asked
+    essential       what of a scalar may be zero
+    letters_of      which letters occur; one name, one letter
+    admissible      a value for a letter, which respects its assumption
+
+References: docs/conventions.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from semialg_fibers.geometry.expression import Expression, Scalar, signs_of, undecided
+from semialg_fibers.geometry.signs import Signs, union
+
+if TYPE_CHECKING:
+    import sympy
+
+
+def letters_of(values: Iterable[Any]) -> tuple[sympy.Symbol, ...]:
+    """Give the letters that occur, sorted by name.
+
+    Raises:
+        InvalidNetworkError: for two letters of one name with different assumptions.
+    """
+    found: tuple[sympy.Symbol, ...] = ()
+    for value in values:
+        if isinstance(value, Expression):
+            found = union(found, tuple(sorted(value.letters, key=lambda letter: letter.name)))
+    return found
+
+
+def essential(value: Scalar) -> Scalar:
+    """Give the part of a scalar that may be zero, without the factors that cannot be.
+
+    >>> import sympy
+    >>> a, b = sympy.Symbol("a", positive=True), sympy.Symbol("b", real=True)
+    >>> from semialg_fibers.geometry.reading import scalar
+    >>> essential(scalar(3 * a * b - a))
+    3*b - 1
+    """
+    return value.essential() if isinstance(value, Expression) else value
+
+
+def decide_all(values: Iterable[Scalar], holds: Signs) -> bool:
+    """Say whether every value has its sign in `holds`; one that never has settles it, wherever it stands.
+
+    Raises:
+        UndecidedSignError: where neither is sure.
+    """
+    open_value = None
+    for value in values:
+        signs = signs_of(value)
+        if not signs & holds:
+            return False
+        if not signs <= holds and open_value is None:
+            open_value = value
+    if open_value is not None:
+        raise undecided(open_value)
+    return True

@@ -1,0 +1,249 @@
+"""Fibers in letters: the formulas of theory §2.3, §3.2, §3.3 up to renaming, and answers under their conditions."""
+
+import pytest
+import sympy
+
+from semialg_fibers import Network, fiber, flip, genericity, hidden_hyperplanes, identifiability, neuron_types
+from semialg_fibers.errors import InvalidNetworkError, NotGenericError, UndecidedSignError, UnsupportedError
+from semialg_fibers.fibers.hiding import hiding, sign_flip_group, translate, translation_range
+from semialg_fibers.geometry.symbolic_matrix import SymbolicMatrix
+from semialg_fibers.questions.equivalence import same_function
+from semialg_fibers.questions.matching import match_units
+
+
+def letters(text):
+    return sympy.symbols(text, real=True)
+
+
+HIDDEN = Network.generic(2, 2, 2, 1, signs=["+--", "+--"])
+FLIP = Network.generic(2, 2, 1, 1, signs=["+--"])
+CANCELLING = Network.generic(2, 2, 2, 1, signs=["+-+", "-+-"])
+A = {letter.name: letter for net in (HIDDEN, FLIP) for letter in net.symbols}
+
+
+def vanishing(expressions):
+    """Equations up to sign and number factors."""
+    return {
+        sympy.factor_list(e)[1][0][0] if len(sympy.factor_list(e)[1]) == 1 else sympy.expand(e) for e in expressions
+    }
+
+
+def test_the_hidden_example_gives_the_translation_of_theory_3_2():
+    t = sympy.Symbol("t", positive=True)
+    moved = translate(HIDDEN, 0, t)
+    assert moved.layers[0].bias == (A["c1_0"] + t, A["c1_1"])
+    assert [sympy.expand(b) for b in moved.layers[1].bias] == [A["c2_0"] - A["a2_0_0"] * t, A["c2_1"] - A["a2_1_0"] * t]
+    ends = translation_range(HIDDEN, 0)
+    assert ends.start == sympy.Max(A["c2_0"] / A["a2_0_0"], A["c2_1"] / A["a2_1_0"])
+    assert ends.left_open
+    with pytest.raises(UndecidedSignError):  # t < 0 may be too far
+        translate(HIDDEN, 0, sympy.Symbol("t", negative=True))
+    with pytest.raises(InvalidNetworkError, match="not hidden"):
+        translate(HIDDEN, 1, t)
+
+
+def test_the_flip_example_gives_the_map_of_theory_3_3():
+    flipped = flip(FLIP, [1])
+    r = A["a2_0_1"] / A["a2_0_0"]
+    for c in range(2):
+        assert sympy.simplify(flipped.layers[0].weight[0, c] - (A[f"a1_0_{c}"] + r * A[f"a1_1_{c}"])) == 0
+        assert flipped.layers[0].weight[1, c] == -A[f"a1_1_{c}"]
+    assert sympy.simplify(flipped.layers[0].bias[0] - (A["c1_0"] + r * A["c1_1"])) == 0
+    assert flipped.layers[0].bias[1] == -A["c1_1"]
+    assert flipped.layers[1:] == FLIP.layers[1:]
+    assert flip(flipped, [1]) == FLIP
+    assert sign_flip_group(FLIP).order == 2
+
+
+def test_the_component_of_the_flip_example_in_letters():
+    """Theory §3.4: the products along paths, the bias that a translation leaves alone, b3, and the signs."""
+    component = fiber(FLIP).components[0]
+    (part,) = component.set.parts
+    names = [f"W1_{i}_{c}" for i in range(2) for c in range(2)] + [
+        "W2_0_0",
+        "W2_0_1",
+        "W3_0_0",
+        "b1_0",
+        "b1_1",
+        "b2_0",
+        "b3_0",
+    ]
+    w = {name: next(v for v in part.variables if v.name == name) for name in names}
+    expected = {
+        w[f"W1_{k}_{c}"] * w[f"W2_0_{k}"] * w["W3_0_0"] - A[f"a1_{k}_{c}"] * A[f"a2_0_{k}"] * A["a3_0_0"]
+        for k in range(2)
+        for c in range(2)
+    }
+    expected.add(w["b1_1"] * w["W2_0_1"] * w["W3_0_0"] - A["c1_1"] * A["a2_0_1"] * A["a3_0_0"])
+    base = A["a3_0_0"] * (A["a2_0_0"] * A["c1_0"] + A["c2_0"])
+    expected.add(w["W3_0_0"] * (w["W2_0_0"] * w["b1_0"] + w["b2_0"]) - base)
+    expected.add(w["b3_0"] - A["c3_0"])
+    found = {sympy.expand(e) for e in part.equations}
+    assert {sympy.expand(e) for e in expected} <= found
+    minors = found - {sympy.expand(e) for e in expected}
+    at = {w[f"W1_{k}_{c}"]: 3 * A[f"a1_{k}_{c}"] for k in range(2) for c in range(2)} | {w["b1_1"]: 3 * A["c1_1"]}
+    assert minors
+    assert all(sympy.expand(e.subs(at)) == 0 for e in minors)
+    inner = w["W1_0_0"] * A["a1_0_0"] + w["W1_0_1"] * A["a1_0_1"]
+    assert {inner, w["W2_0_0"], -w["W2_0_1"], -w["b2_0"]} <= {sympy.expand(e) for e in part.positive}
+    image = component.parametrization
+    ranges = {str(r) for r in image.ranges}
+    assert ranges == {"lambda_0 > 0", "lambda_1 > 0", "mu_0 > 0", "t > c2_0/a2_0_0"}
+    assert component.dimension == 4
+
+
+def test_a_visible_network_with_one_linear_row_gives_the_factorization_with_m_in_letters():
+    net = Network.generic(2, 2, 2, 2, signs=["+++", "+-+"])
+    a = {letter.name: letter for letter in net.symbols}
+    image = fiber(net).components[0].parametrization
+    b0, b1, c0, c1 = letters("B_0_0 B_0_1 C_0_0 C_1_0")
+    expected = {c * b - a[f"a3_{i}_0"] * a[f"a2_0_{k}"] for i, c in enumerate((c0, c1)) for k, b in enumerate((b0, b1))}
+    assert {sympy.expand(e) for e in image.equations} == expected
+    assert {"B_0_0 >= 0", "B_0_1 >= 0", "beta_0 >= 0"} <= {str(r) for r in image.ranges}
+
+
+def test_columns_are_flippable_under_the_condition_of_theory_3_3():
+    found = hiding(HIDDEN)
+    assert found.hidden == (0,)
+    assert found.flippable == ()
+    difference = A["a2_0_0"] * A["a2_1_1"] - A["a2_0_1"] * A["a2_1_0"]
+    ((k, (value,)),) = found.conditions.items()
+    assert k == 1
+    assert sympy.expand(sympy.sympify(str(value), locals=A)) in (difference, -difference)
+    with pytest.raises(UndecidedSignError, match=r"a2_0_0\*a2_1_1 - a2_0_1\*a2_1_0"):
+        flip(HIDDEN, [1])
+    with pytest.raises(UndecidedSignError):
+        sign_flip_group(HIDDEN).order  # noqa: B018
+    components = list(fiber(HIDDEN).components)
+    assert [component.flips for component in components] == [(), (1,)]
+    assert components[0].condition.always
+    condition = components[1].condition
+    same = {"a2_0_0": 1, "a2_0_1": -2, "a2_1_0": 3, "a2_1_1": -6}
+    assert condition.holds(same)
+    assert not condition.holds(same | {"a2_1_1": -5})
+    with pytest.raises(UndecidedSignError):
+        fiber(HIDDEN).component_count  # noqa: B018
+    with pytest.raises(InvalidNetworkError, match="does not exist for these values"):
+        components[1].subs(same | {"a2_1_1": -5})
+
+
+def test_sides_exist_under_the_condition_that_their_jumps_cancel():
+    assert neuron_types(CANCELLING) == ("nonlinear", "nonlinear")
+    assert hidden_hyperplanes(CANCELLING) == ()
+    components = list(fiber(CANCELLING).components)
+    assert [component.flips for component in components] == [(), (0, 1)]  # one row alone never cancels
+    condition = components[1].condition
+    assert not condition.always
+    numbers = {"a2_0_0": 1, "a2_0_1": -1, "a2_1_0": -1, "a2_1_1": 1, "a3_0_0": 1, "a3_0_1": 1}
+    assert condition.holds(numbers)
+    assert not condition.holds(numbers | {"a3_0_1": 2})
+    assert fiber(CANCELLING).dimension == 4  # the same for both
+    assert identifiability(CANCELLING).is_identifiable is None
+    assert "can be flipped together iff" in identifiability(CANCELLING).undecided
+
+
+def test_pointedness_is_stated_as_a_condition_and_decides_the_dimension():
+    """Two spare rows, m = 2, p = 2: M_S of rank 1 needs one linear row where its cone is pointed, else two."""
+    net = Network.generic(2, 2, 3, 2, signs=["+++", "---", "+-+"])
+    component = fiber(net).components[1]
+    assert component.flips == (2,)
+    with pytest.raises(UndecidedSignError, match=r"the cone generated by the columns of .* is pointed"):
+        component.dimension  # noqa: B018
+    cases = {(case.rank, case.simplicial) for case in component.cases}
+    assert cases == {(0, True), (1, True), (1, False), (2, True)}
+    numbers = {"a2_0_0": 1, "a2_0_1": 1, "a2_2_0": 2, "a2_2_1": -1, "a3_0_0": 1, "a3_1_0": 2}
+    parallel = component.subs(numbers | {"a3_0_2": 1, "a3_1_2": 2})  # columns (1,2)·3 and (1,2)·0: pointed
+    opposite = component.subs(numbers | {"a3_0_2": 2, "a3_1_2": 4})  # (1,2)·5 and (1,2)·(−1)
+    assert parallel.dimension != opposite.dimension
+    from semialg_fibers.fibers.orientation import OrientationProblem
+
+    assert type(parallel.block.problem) in (OrientationProblem, type(component.block.problem))
+
+
+def test_genericity_states_its_conditions():
+    conditions = {c.name: c for c in genericity(HIDDEN).conditions}
+    assert [c.verdict for c in genericity(HIDDEN).conditions] == [None, True, None, None, True]
+    assert "a1_0_0*a1_1_1 - a1_0_1*a1_1_0 ≠ 0" in conditions["G1"].reason
+    assert "a2_0_0*c2_1 - a2_1_0*c2_0 ≠ 0" in conditions["G3"].reason
+    assert "a2_0_0*a3_0_0 + a2_1_0*a3_0_1 ≠ 0" in conditions["G4"].reason
+    assert fiber(HIDDEN).complete is None
+    assert fiber(HIDDEN).assumptions == ("G1", "G3", "G4")
+
+
+def test_a_hypothesis_that_never_holds_is_a_violation():
+    p = sympy.Symbol("p", positive=True)
+    twice = Network([([[p, 1], [2 * p, 2]], [0, 1]), ([[1, -1]], [-1]), ([[1]], [0])])
+    with pytest.raises(NotGenericError, match="G1"):
+        fiber(twice)
+    same = Network([([[1, 0], [0, 1]], [0, 0]), ([[p, -1], [2 * p, -3]], [-p, -2 * p]), ([[1, 1]], [0])])
+    with pytest.raises(NotGenericError, match="in column 1 rows 1 and 2 have the same ratio"):
+        fiber(same)
+
+
+def test_letters_without_a_sign_are_named():
+    a, b = letters("a b")
+    net = Network([([[1, 0], [0, 1]], [0, 0]), ([[a, b]], [-1]), ([[1]], [0])])
+    for ask in (neuron_types, hidden_hyperplanes, fiber):
+        with pytest.raises(UndecidedSignError, match=r"the sign of [ab] is not declared") as caught:
+            ask(net)
+        assert caught.value.expression in (a, b)
+    assert identifiability(net).is_identifiable is None
+
+
+def test_letters_may_have_the_names_of_the_parameters_of_an_image():
+    t = sympy.Symbol("t", positive=True)
+    moved = translate(FLIP, 0, t)
+    symbols = fiber(moved).components[0].parametrization.symbols
+    assert t not in symbols
+    assert "t_" in map(str, symbols)
+    assert fiber(FLIP).contains(moved)
+    assert fiber(moved).contains(FLIP)
+    assert fiber(FLIP).contains(moved.permuted(1, [1, 0]).rescaled(1, [2, sympy.Symbol("s", positive=True)]))
+
+
+def test_membership_depends_on_the_letters_and_says_so():
+    other = FLIP.subs({"a2_0_1": sympy.Symbol("z", negative=True)})
+    with pytest.raises(UndecidedSignError):
+        fiber(FLIP).contains(other)
+    assert not fiber(FLIP).contains(Network.generic(2, 2, 1, 1, signs=["-+-"]).subs({"c3_0": 5, "a2_0_0": -1}).subs(
+        {"a2_0_1": 1, "c2_0": -1, "a3_0_0": 1, "a1_0_0": 0, "a1_0_1": 0, "a1_1_0": 0, "a1_1_1": 0}
+    ))  # fmt: skip
+
+
+def test_what_is_known_for_numbers_only_says_so():
+    for ask in (lambda: same_function(FLIP, FLIP), lambda: match_units(FLIP, FLIP)):
+        with pytest.raises(UnsupportedError, match="this needs numbers: substitute values for a1_0_0"):
+            ask()
+
+
+def test_values_of_a_network_with_letters():
+    p = sympy.Symbol("p", positive=True)
+    net = Network([([[p], [-p]], [0, 0]), ([[1, 2]], [p])])
+    assert net([1]) == (2 * p,)
+    assert net([-1]) == (3 * p,)
+    with pytest.raises(UndecidedSignError):
+        Network([([[sympy.Symbol("x", real=True)]], [0]), ([[1]], [0])])([1])
+
+
+@pytest.mark.parametrize(
+    ("signs", "words"),
+    [
+        (["+-"], "row 1: expected 3 characters"),
+        ("+--", "expected 1 strings"),
+        (["+0-"], "row 1"),
+        (["+--", "+--"], "expected 1"),
+    ],
+)
+def test_signs_of_another_shape_are_refused(signs, words):
+    with pytest.raises(InvalidNetworkError, match=words):
+        Network.generic(2, 2, 1, 1, signs=signs)
+
+
+def test_substitution_names_what_it_does_not_know():
+    with pytest.raises(InvalidNetworkError, match="q is no letter of the network; its letters: a1_0_0"):
+        FLIP.subs({"q": 1})
+    with pytest.raises(InvalidNetworkError, match="a2_0_0 is declared positive, got -1"):
+        FLIP.subs({"a2_0_0": -1})
+    assert isinstance(FLIP.layers[0].matrix, SymbolicMatrix)
+    assert FLIP.subs({letter: 1 for letter in FLIP.symbols if letter.is_negative is not True} | {
+        letter: -1 for letter in FLIP.symbols if letter.is_negative}).is_rational  # fmt: skip
