@@ -19,7 +19,17 @@ from semialg_fibers.errors import (
     UndecidedSignError,
     UnsupportedError,
 )
-from semialg_fibers.exchange.exporters import to_json, to_text
+from semialg_fibers.exchange.exporters import (
+    from_json,
+    to_json,
+    to_latex,
+    to_macaulay2,
+    to_mathematica,
+    to_sage,
+    to_singular,
+    to_smtlib,
+    to_text,
+)
 from semialg_fibers.exchange.files import read_network, write_network
 from semialg_fibers.fibers.bottleneck import Fiber, fiber
 from semialg_fibers.fibers.component import FiberComponent
@@ -76,7 +86,14 @@ __all__ = [
     "cells",
     "nonnegative_column_rank",
     "to_text",
+    "to_latex",
     "to_json",
+    "from_json",
+    "to_smtlib",
+    "to_singular",
+    "to_macaulay2",
+    "to_sage",
+    "to_mathematica",
     "SemialgError",
     "InvalidNetworkError",
     "InexactInputError",

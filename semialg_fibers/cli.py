@@ -23,6 +23,7 @@ from semialg_fibers.exchange.files import read_network, write_text
 from semialg_fibers.networks.layer import Network
 
 PREFIX = "gallery:"
+FORMATS = ["text", "latex", "json", "smtlib", "singular", "macaulay2", "sage", "mathematica"]
 
 
 def load(source: str) -> Network:
@@ -110,16 +111,15 @@ def _counted(types: tuple[str, ...]) -> str:
 
 @cli.command()
 @click.argument("net")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
 @click.option("--component", type=int, help="Only the component with this number, from 0.")
 @click.option("-o", "--output", metavar="FILE", help="Write to this file instead of stdout.")
 def fiber(net: str, form: str, component: int | None, output: str | None) -> None:
     """The fiber: every component with its equations, inequalities and dimension."""
-    from semialg_fibers.exchange.exporters import to_json, to_text
+    from semialg_fibers.exchange.exporters import WRITERS
     from semialg_fibers.fibers.bottleneck import fiber as fiber_of
 
-    found = fiber_of(load(net))
-    _emit(to_json(found, component) if form == "json" else to_text(found, component), output)
+    _emit(WRITERS[form](fiber_of(load(net)), component), output)
 
 
 @cli.command()

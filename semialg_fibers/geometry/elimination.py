@@ -189,7 +189,11 @@ class _Chart:
         degree = max(parts, default=0)
         if not degree:
             return polynomial
-        return sum((c * (-b) ** k * a ** (degree - k) for k, c in parts.items()), self.ring.zero)
+        return sum((c * _power(-b, k) * _power(a, degree - k) for k, c in parts.items()), self.ring.zero)
+
+
+def _power(polynomial: Any, exponent: int) -> Any:
+    return polynomial**exponent if exponent else polynomial.ring.one  # SymPy refuses 0**0
 
 
 def local_dimension(system: System, variables: Sequence[sympy.Symbol], at: Mapping[str, fmpq]) -> int:

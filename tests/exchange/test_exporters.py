@@ -13,8 +13,9 @@ from strategies import KINDS, networks_of, seeds
 
 from semialg_fibers import gallery
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError
-from semialg_fibers.exchange import exporters
-from semialg_fibers.exchange.exporters import chosen, completeness, to_json, to_text
+from semialg_fibers.exchange import traversal
+from semialg_fibers.exchange.exporters import to_json, to_text
+from semialg_fibers.exchange.traversal import chosen, completeness
 from semialg_fibers.fibers.bottleneck import fiber
 from semialg_fibers.fibers.letters import parameter_names
 from semialg_fibers.fibers.orientation import OrientationProblem
@@ -220,7 +221,7 @@ def many(k):
 
 
 def test_the_first_components_are_shown_and_the_text_says_so(monkeypatch):
-    monkeypatch.setattr(exporters, "MOST_COMPONENTS", 5)
+    monkeypatch.setattr(traversal, "MOST_COMPONENTS", 5)
     found = fiber(many(4))
     text = to_text(found)
     assert re.findall(r"^Component (\d+):", text, re.MULTILINE) == list("01234")
@@ -228,7 +229,7 @@ def test_the_first_components_are_shown_and_the_text_says_so(monkeypatch):
     assert "\n  components: 16 (" in text
     document = document_of(found)
     assert (len(document["components"]), document["component_count"]) == (5, 16)
-    monkeypatch.setattr(exporters, "MOST_COMPONENTS", 16)
+    monkeypatch.setattr(traversal, "MOST_COMPONENTS", 16)
     text = to_text(found)
     assert re.findall(r"^Component (\d+):", text, re.MULTILINE) == list(map(str, range(16)))
     assert "are shown" not in text
@@ -236,7 +237,7 @@ def test_the_first_components_are_shown_and_the_text_says_so(monkeypatch):
 
 def test_the_limit_is_64_of_2_to_the_30():
     found = fiber(many(30))
-    assert [number for number, _ in chosen(found, None)] == list(range(64)) == list(range(exporters.MOST_COMPONENTS))
+    assert [number for number, _ in chosen(found, None)] == list(range(64)) == list(range(traversal.MOST_COMPONENTS))
     assert chosen(found, 700)[0][1] == next(islice(found.components, 700, None))
     with pytest.raises(InvalidNetworkError, match="does not exist, there are 1073741824"):
         chosen(found, 2**30)

@@ -1,0 +1,225 @@
+"""LaTeX: names and numbers as on paper, patterns that stand for exactly their conditions, large fibers in letters."""
+
+import re
+from itertools import product
+from pathlib import Path
+
+import pytest
+import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from semialg_fibers import gallery
+from semialg_fibers.errors import InvalidNetworkError
+from semialg_fibers.exchange.exporters import to_latex
+from semialg_fibers.exchange.files import read_network
+from semialg_fibers.exchange.general_form import general_form, index_set
+from semialg_fibers.exchange.latex import collapsed, expression_latex, sides, standalone, symbol_latex, values_latex
+from semialg_fibers.fibers.bottleneck import fiber
+from semialg_fibers.geometry.semialgebraic import BasicSet
+
+DIGITS = Path(__file__).parents[2] / "notebooks" / "data" / "digits-64-32-16-10.json"
+W, a = (lambda layer, i, j, name=name: sympy.Symbol(f"{name}{layer}_{i}_{j}", real=True) for name in "Wa")
+b = lambda layer, i: sympy.Symbol(f"b{layer}_{i}", real=True)  # noqa: E731
+
+
+@pytest.mark.parametrize(
+    ("name", "latex"),
+    [
+        ("W1_0_0", "W^{(1)}_{1,1}"),
+        ("W12_9_10", "W^{(12)}_{10,11}"),
+        ("b2_3", "b^{(2)}_{4}"),
+        ("lambda_0", r"\lambda_{1}"),
+        ("beta_11", r"\beta_{12}"),
+        ("C_0_2", "C_{1,3}"),
+        ("t", "t"),
+        ("x1", "x_{1}"),
+        ("width", r"\mathrm{width}"),
+        ("a_b", r"\mathrm{a\_b}"),
+    ],
+)
+def test_names(name, latex):
+    assert symbol_latex(name) == latex
+
+
+x, y = sympy.symbols("x y")
+
+
+@pytest.mark.parametrize(
+    ("expression", "latex"),
+    [
+        (sympy.Rational(-1, 2), r"-\frac{1}{2}"),
+        (-x / 2 - 3, r"-\frac{1}{2} x - 3"),
+        (2 * W(1, 0, 0) ** 2, r"2 \left(W^{(1)}_{1,1}\right)^{2}"),
+        (x * (y - 1), r"x \left(y - 1\right)"),
+        (-2 * x / (3 * y), r"-\frac{2 x}{3 y}"),
+        (1 / x**2, r"\frac{1}{x^{2}}"),
+        (x**3, "x^{3}"),
+        ((x + y) ** 2 / 5, r"\frac{1}{5} \left(x + y\right)^{2}"),
+        (sympy.Integer(10**40 + 1), str(10**40 + 1)),
+    ],
+)
+def test_expressions(expression, latex):
+    assert expression_latex(sympy.sympify(expression)) == latex
+
+
+@pytest.mark.parametrize("expression", [sympy.sqrt(x), sympy.pi, sympy.Float(0.5), x**y])
+def test_what_is_no_fraction_of_polynomials_is_refused(expression):
+    with pytest.raises((InvalidNetworkError, TypeError)):
+        expression_latex(expression)
+
+
+@settings(max_examples=80)
+@given(st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 2), st.integers(0, 2)), max_size=4))
+def test_the_sides_say_the_same_as_the_expression(terms):
+    letter = sympy.Symbol("c", positive=True)
+    expression = sum((n * x**p * y**q * letter for n, p, q in terms), sympy.Integer(0))
+    for relation in ("=", ">", r"\ge"):
+        left, shown, right = sides(expression, relation, {x, y})
+        ratio = sympy.cancel((left - right) / expression) if expression != 0 else sympy.Integer(1)
+        assert not ratio.free_symbols
+        if relation == "=":
+            assert shown == "="
+            assert ratio != 0
+        else:
+            turned = {">": "<", r"\ge": r"\le"}[relation]
+            assert shown == (relation if ratio > 0 else turned)
+
+
+# patterns
+
+
+def expanded(lines):
+    """Every condition that the lines stand for: the letters in subscripts run through the ranges."""
+    for text, ranges in lines:
+        runs = []
+        for found in re.finditer(r"([a-z]) = (\d+)(?:, (?:\\dots, )?(\d+))", ranges):
+            letter, low, high = found.groups()
+            runs.append([(letter, str(i)) for i in range(int(low), int(high) + 1)])
+        for chosen in product(*runs):
+            values = dict(chosen)
+            yield re.sub(
+                r"_\{([^}]*)\}",
+                lambda match, values=values: "_{" + ",".join(values.get(i, i) for i in match[1].split(",")) + "}",
+                text,
+            )
+
+
+def plain(conditions):
+    return [f"{expression_latex(left)} &{relation} {expression_latex(right)}" for left, relation, right in conditions]
+
+
+@st.composite
+def condition_families(draw):
+    """Conditions with holes and repetitions: some patterns are full, some not."""
+    found = []
+    for _ in range(draw(st.integers(1, 3))):
+        rows, columns = draw(st.integers(1, 3)), draw(st.integers(1, 4))
+        shape = draw(st.integers(0, 3))
+        for i, j in product(range(rows), range(columns)):
+            if draw(st.integers(0, 9)) == 0:
+                continue
+            found.append(
+                [
+                    (W(2, i, j), ">", sympy.Integer(0)),
+                    (W(2, i, j) * W(1, j, 0), "=", a(2, i, j) * a(1, j, 0)),
+                    (W(3, 0, i) * b(2, i) * W(1, j, j), "=", sympy.Integer(2)),
+                    (W(1, i, i) + W(1, i, j), r"\le", sympy.Rational(1, 2)),
+                ][shape]
+            )
+    return draw(st.permutations(found)) if draw(st.booleans()) else found
+
+
+@settings(max_examples=120)
+@given(condition_families())
+def test_collapsed_lines_stand_for_exactly_their_conditions(conditions):
+    lines = collapsed(conditions)
+    assert sorted(set(expanded(lines))) == sorted(set(plain(conditions)))
+    assert len(list(expanded(lines))) == len(set(plain(conditions)))
+
+
+def test_a_pattern_that_repeats_is_one_line():
+    rows, columns = range(6), range(1, 6)
+    conditions = [(W(2, i, j), ">", sympy.Integer(0)) for i in rows for j in columns]
+    assert collapsed(conditions) == [("W^{(2)}_{i,j} &> 0", r"i = 1, \dots, 6,\ j = 2, \dots, 6")]
+    assert len(collapsed(conditions[:-1])) == 5  # a hole: column by column
+    diagonal = [(W(1, i, i), "=", sympy.Integer(1)) for i in rows]
+    assert collapsed(diagonal) == [("W^{(1)}_{i,i} &= 1", r"i = 1, \dots, 6")]
+    products = [
+        (W(3, k, j) * W(2, j, i) * W(1, i, 0), "=", a(3, k, j) * a(2, j, i) * a(1, i, 0))
+        for k in range(2)
+        for j in range(3)
+        for i in range(4)
+    ]
+    assert len(collapsed(products)) == 1
+
+
+def test_letters_collapse_in_sets():
+    variables = tuple(W(1, i, j) for i in range(2) for j in range(3))
+    described = BasicSet(variables, tuple(v - a(1, i, j) for v, (i, j) in zip(
+        variables, product(range(2), range(3)), strict=True)))  # fmt: skip
+    assert r"W^{(1)}_{i,j} &= a^{(1)}_{i,j} && (i = 1, 2,\ j = 1, \dots, 3)" in to_latex(described)
+
+
+# components
+
+
+def test_components_count_from_one_and_words_are_escaped():
+    text = to_latex(fiber(gallery.network("line_1_1_1_1")))
+    assert re.findall(r"\\subsection\*\{Component (\d):", text) == ["1", "2"]
+    assert r"ReLU network 1-1-1-1 on $\mathbf{R}^{1}$" in text
+    assert "direction -1" in text
+    assert text.isascii()
+    assert standalone(text).count(r"\begin{document}") == 1
+
+
+def test_strictness_by_hand():
+    text = to_latex(fiber(gallery.network("hidden_with_dead_2_2_2_1")), 0)
+    assert r"W^{(2)}_{2,i} &< 0 && (i = 1, 2)" in text
+    assert not re.search(r"\\[lg]e\b", text)
+    text = to_latex(fiber(gallery.network("constant_2_2_2_1")))
+    assert r"W^{(2)}_{i,j} &\le 0 && (i = 1, 2,\ j = 1, 2)" in text
+    assert not re.search("&[<>]", text)
+
+
+# large fibers
+
+
+def test_the_digits_fiber_is_short_and_its_table_is_complete():
+    net = read_network(DIGITS)
+    text = to_latex(fiber(net))
+    assert len(text.encode()) < 20_000
+    assert r"W^{(3)}_{i,j} W^{(2)}_{j,k} \lambda_k &= \varepsilon_j A^{(3)}_{i,j} A^{(2)}_{j,k}" in text
+    assert "1, \\dots, 16" in text
+    table = values_latex(net)
+    shown = []
+    for body in re.findall(r"\\begin\{array\}\{\*\{\d+\}\{c\}\} (.*?) \\end\{array\}", table):
+        shown += [entry for row in body.split(r" \\ ") for entry in row.split(" & ")]
+    values = [sympy.Rational(re.sub(r"\\frac\{(\d+)\}\{(\d+)\}", r"\1/\2", entry)) for entry in shown]
+    assert values == [sympy.Rational(int(v.p), int(v.q)) for v in net.parameters.values()]
+
+
+def test_the_general_form_is_given_where_the_network_itself_is_the_base():
+    for name in gallery.names():
+        net = gallery.network(name)
+        try:
+            found = fiber(net)
+        except Exception:
+            continue
+        for component in found.components:
+            lines = general_form(component, net)
+            own = component.direction is None and name not in ("one_layer_space_2_3_1", "one_layer_box_2_2_1")
+            assert (lines is not None) == own
+            assert general_form(component, None) is None
+            if lines is not None and component.kind == "visible":
+                text = "\n".join(lines)
+                assert f"$S = {index_set(component.flips)}$" in text
+                for q in component.numbers_of_linear_rows:
+                    assert f"(dimension {component.part_dimension(q)})" in text
+            if lines is not None and component.kind == "hidden":
+                assert f"$h = {component.frame.column + 1}$" in "\n".join(lines)
+
+
+def test_index_sets():
+    assert index_set((2, 0, 1, 5, 6)) == r"\{1, \dots, 3, 6, 7\}"
+    assert index_set((0, 1)) == r"\{1, 2\}"
