@@ -16,7 +16,7 @@ References: theory §2.1, §3; docs/conventions.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache, reduce
 from typing import TYPE_CHECKING, Any
 
@@ -179,9 +179,8 @@ for it, as in Symbol("s", positive=True), or substitute numbers
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the formula; flint objects stay behind."""
-        from semialg_fibers.geometry.reading import read_expression
-
-        return read_expression, (self.to_sympy(),)
+        sides = [[(powers, int(c.p), int(c.q)) for powers, c in terms] for terms in self.terms()]
+        return _from_terms, (*sides,)
 
     # arithmetic
 
@@ -327,6 +326,20 @@ for it, as in Symbol("s", positive=True), or substitute numbers
 
 
 Scalar = fmpq | Expression
+
+
+def _from_terms(above: Iterable[Any], below: Iterable[Any]) -> Expression:
+    """Give back what was pickled: the sums of c Π letter^exponent above and below the line."""
+    sums = []
+    for terms in (above, below):
+        total = Expression.read(0)
+        for powers, p, q in terms:
+            factors = (Expression.read(Expression.of_symbol(letter) ** exponent) for letter, exponent in powers)
+            total = Expression.read(
+                total + reduce(lambda a, b: Expression.read(a * b), factors, Expression.read(fmpq(p, q)))
+            )
+        sums.append(total)
+    return Expression.read(sums[0].over(sums[1]))
 
 
 def simplest(value: Any) -> Scalar:

@@ -245,22 +245,26 @@ class Matrix:
     def with_column(self, column: Sequence[fmpq]) -> Matrix:
         """Give [M | column]."""
         rows = [(*row, value) for row, value in zip(self.rows(), column, strict=True)]
-        return _made(rows, self.shape[1] + 1)
+        return Matrix(rows, columns=self.shape[1] + 1)
 
     def stacked(self, below: Matrix) -> Matrix:
         """Give the matrix with the rows of `below` appended."""
         if self.shape[1] != below.shape[1]:
             raise InvalidNetworkError(f"cannot stack matrices of shapes {self.shape} and {below.shape}")
-        if type(below) is not Matrix:
-            return _made([*self.rows(), *below.rows()], self.shape[1])
+        return below._under(self)
+
+    def _under(self, upper: Matrix) -> Matrix:
         return Matrix.from_integers(
-            self._numerators + below._numerators, self._denominators + below._denominators, self.shape[1]
+            upper._numerators + self._numerators, upper._denominators + self._denominators, self.shape[1]
         )
 
     def beside(self, right: Matrix) -> Matrix:
         """Give [M | right]."""
-        rows = [a + b for a, b in zip(self.rows(), right.rows(), strict=True)]
-        return _made(rows, self.shape[1] + right.shape[1])
+        return right._right_of(self)
+
+    def _right_of(self, left: Matrix) -> Matrix:
+        rows = [a + b for a, b in zip(left.rows(), self.rows(), strict=True)]
+        return Matrix(rows, columns=left.shape[1] + self.shape[1])
 
     # rank, kernel, solutions
 
@@ -381,13 +385,6 @@ class Matrix:
         if self.shape[0] != self.shape[1] or self.rank() < self.shape[0]:
             raise InvalidNetworkError(f"a matrix of shape {self.shape} and rank {self.rank()} has no inverse")
         return Matrix._from_flint(self._rational.inv()) if self.shape[0] else self
-
-
-def _made(rows: list[tuple[Any, ...]], columns: int) -> Matrix:
-    """Give the matrix, with letters where they occur."""
-    from semialg_fibers.geometry.symbolic_matrix import matrix_of  # which is made of this class
-
-    return matrix_of(rows, columns)
 
 
 def _iterate(values: Any, otherwise: str) -> Iterator[Any]:

@@ -171,6 +171,13 @@ class SymbolicMatrix(Matrix):
         rows = [a + b for a, b in zip(self._rows, right.rows(), strict=True)]
         return matrix_of(rows, self.shape[1] + right.shape[1])
 
+    def _under(self, upper: Matrix) -> Matrix:
+        return matrix_of([*upper.rows(), *self._rows], self.shape[1])
+
+    def _right_of(self, left: Matrix) -> Matrix:
+        rows = [a + b for a, b in zip(left.rows(), self._rows, strict=True)]
+        return matrix_of(rows, left.shape[1] + self.shape[1])
+
     def select(self, rows: Iterable[int] | None = None, columns: Iterable[int] | None = None) -> Matrix:
         """Give the submatrix of these rows and columns, in this order (None: all)."""
         keep = list(range(self.shape[1]) if columns is None else columns)
