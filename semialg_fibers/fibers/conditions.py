@@ -38,6 +38,9 @@ def number_matrix(matrix: Matrix, values: Mapping[Any, Any]) -> Matrix:
     return made  # type: ignore[no-any-return]
 
 
+SHOWN = 6  # of many equations, in words
+
+
 @dataclass(frozen=True)
 class AllVanish:
     """Every expression is zero."""
@@ -49,8 +52,10 @@ class AllVanish:
         return not any(put(self.expressions, values))
 
     def __str__(self) -> str:
-        """Give the equations."""
-        return ", ".join(f"{value} = 0" for value in self.expressions)
+        """Give the equations, the first ones of many."""
+        shown = ", ".join(f"{value} = 0" for value in self.expressions[:SHOWN])
+        more = len(self.expressions) - SHOWN
+        return f"{shown} and {more} more equations" if more > 0 else shown
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from functools import cached_property
 from itertools import combinations
 
 from semialg_fibers.errors import UndecidedSignError, UnsupportedError
-from semialg_fibers.fibers.conditions import Case, Condition, PointedIs, RankIs, vanishing
+from semialg_fibers.fibers.conditions import Case, Condition, PointedIs, RankIs, open_parts, vanishing
 from semialg_fibers.fibers.orientation import BUDGET, OrientationProblem, Sides
 from semialg_fibers.geometry.domain import Orthant
 from semialg_fibers.geometry.expression import is_zero, signs_of
@@ -32,7 +32,8 @@ from semialg_fibers.geometry.symbolic_matrix import SymbolicMatrix, column_matri
 class SymbolicOrientationProblem(OrientationProblem):
     """As `OrientationProblem`; `own` are the weights B_j and columns C_j of the q linear neurons: M_∅ = Σ C_j B_j.
 
-    For S = ∅ the hypothesis (G5) is taken for granted, as the fiber does: rank M_∅ = min(m, p, q).
+    For S = ∅ the hypothesis (G5) is taken for granted, as the fiber does: rank M_∅ = min(m, p, q); so is (G2), that no
+    column C_l of a nonlinear neuron is zero.
     """
 
     own: tuple[tuple[Vector, Vector], ...] = ()
@@ -72,13 +73,15 @@ class SymbolicOrientationProblem(OrientationProblem):
         linear = self.scaled_linear(sides)
         entries = [value for row in linear.rows() for value in row]
         if self._must_vanish:
-            if any(0 not in signs_of(value) for value in entries):
+            if any(0 not in signs_of(value) for value in entries) or self._contradicts(linear):
                 return ()
             certain = all(is_zero(value) for value in entries)
             conditions: tuple[Condition, ...] = () if certain else (vanishing(linear),)
             return (Case(conditions, 0, True, 0, self._closed_form(0, True)),)
         found = []
         for rank in self._ranks(sides, linear):
+            if not rank and self._contradicts(linear):
+                continue
             shapes = self._shapes(sides, linear, rank)
             for simplicial in shapes:
                 least = rank if simplicial else rank + 1
@@ -86,6 +89,11 @@ class SymbolicOrientationProblem(OrientationProblem):
                     conditions = self._conditions(sides, linear, rank, simplicial, len(shapes) > 1)
                     found.append(Case(conditions, rank, simplicial, least, self._closed_form(rank, simplicial)))
         return tuple(found)
+
+    def _contradicts(self, linear: Matrix) -> bool:
+        """Say whether M_S = 0 makes some column C_l zero, against (G2)."""
+        vanish = set(open_parts(value for row in linear.rows() for value in row))
+        return bool(vanish) and any(set(open_parts(column)) <= vanish for column in self.outgoing)
 
     def _ranks(self, sides: Sides, linear: Matrix) -> range:
         """Give the ranks that M_S may have; for S = ∅ the one of (G5)."""
@@ -123,7 +131,8 @@ class SymbolicOrientationProblem(OrientationProblem):
         if self._must_vanish:
             return self.cases(sides)[0].conditions == ()
         linear = self.scaled_linear(sides)
-        allowed = sum(len(self._shapes(sides, linear, rank)) for rank in self._ranks(sides, linear))
+        ranks = [rank for rank in self._ranks(sides, linear) if rank or not self._contradicts(linear)]
+        allowed = sum(len(self._shapes(sides, linear, rank)) for rank in ranks)
         return len(self.cases(sides)) == allowed
 
     def least_linear(self, sides: Sides) -> int | None:
