@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from flint import fmpq
 
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, UndecidedSignError
+from semialg_fibers.fibers import paths
 from semialg_fibers.fibers.conditions import ALWAYS, Alternatives
 from semialg_fibers.fibers.labelling import contains_symbolically
 from semialg_fibers.fibers.letters import Letters
@@ -152,6 +153,22 @@ class Parametrization:
     equations: tuple[sympy.Expr, ...]
     network: tuple[tuple[sympy.ImmutableMatrix, tuple[sympy.Expr, ...]], ...]
 
+    def at(self, values: Mapping[Any, Any], domain: Domain | None = None) -> Network:
+        """Give the member with these values of the symbols (or of their names), exactly; R^d unless a domain is given.
+
+        Raises:
+            InvalidNetworkError: when a value is missing, lies outside its range, or violates an equation.
+        """
+        return paths.member_at(self, values, domain)
+
+    def coordinates(self, net: Network) -> dict[sympy.Symbol, sympy.Rational]:
+        """Give the values of the symbols at a member, exactly; put back, they give the member again.
+
+        Raises:
+            InvalidNetworkError: when the network is not in the image, in the labelling of the given network.
+        """
+        return paths.coordinates(self, net)
+
 
 class FiberComponent(ABC):
     """One component of a fiber, up to relabelling of hidden units.
@@ -181,6 +198,28 @@ class FiberComponent(ABC):
     @abstractmethod
     def parametrization(self) -> Parametrization:
         """The part of largest dimension as an image."""
+
+    @property
+    def parametrizations(self) -> tuple[Parametrization, ...]:
+        """One image for each part of `set`, in the same order."""
+        return (self.parametrization,)
+
+    def coordinates(self, net: Network) -> dict[sympy.Symbol, sympy.Rational]:
+        """Give the values of the parametrization's symbols at a member, exactly.
+
+        Raises:
+            InvalidNetworkError: when the network is not in that part, in the labelling of the given network.
+        """
+        return self.parametrization.coordinates(net)
+
+    def path(self, start: Network, end: Network) -> paths.Path:
+        """Give an explicit path of members from one to the other, exact functions of s in [0, 1].
+
+        Raises:
+            InvalidNetworkError: when one is no member in the labelling of the given network.
+            UnsupportedError: where no path is claimed: for linear rows, when it is not clear that one exists.
+        """
+        return paths.path(self.parametrizations, start, end, self.domain)
 
     @property
     def condition(self) -> Alternatives:

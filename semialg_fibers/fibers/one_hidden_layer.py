@@ -123,6 +123,11 @@ class OrientationComponent(FiberComponent):
         """
         return self._part(self.block.problem.usual_linear(self.sides)).parametrization()
 
+    @property
+    def parametrizations(self) -> tuple[Parametrization, ...]:
+        """One image for each number of linear rows."""
+        return tuple(self._part(q).parametrization() for q in self.numbers_of_linear_rows)
+
     def draw(self, rng: random.Random, q: int | None = None) -> Network:
         """Give a random member, with q linear neurons when q is given."""
         forms, outgoing, constant = self.block.draw(self.sides, rng, q)

@@ -137,6 +137,7 @@ def test_what_is_known_not_to_vanish():
         (BasicSet((x, y), (x**3 - y,), (), (y,)), (2, 8), 1),
         (BasicSet((x,)), (7,), 1),
         (BasicSet((x, y), (x, x**2 + y - 1)), (0, 1), 0),
+        (BasicSet((x, y, z), (x**2 - y**2 - z,), (), (z, x - y)), (1, 1, 0), 2),  # z ≥ 0 and x ≥ y, on one side
         (BasicSet((x, y), (x,), (), (x,)), (0, 3), 1),  # x ≥ 0 on x = 0 says 0 ≥ 0
     ],
     ids=str,
