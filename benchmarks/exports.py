@@ -2,8 +2,8 @@
 
     python benchmarks/exports.py
 
-Widths 6-6-6-3, random fractions. The figure is the median over the runs, the peer SymPy's own printers on the same
-conditions: str for text, sympy.latex for LaTeX.
+Widths 6-6-6-3, random fractions, then letters. The figure is the median over the runs, the peer SymPy's own printers
+on the same conditions: str for text, sympy.latex for LaTeX.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from equality import machine
 
 from semialg_fibers.exchange.exporters import WRITERS
 from semialg_fibers.fibers.bottleneck import fiber
+from semialg_fibers.fibers.component import FiberComponent
 from semialg_fibers.networks.layer import Network
 
 
@@ -41,8 +42,16 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5)
     options = parser.parse_args()
     print(machine(("semialg-fibers", "sympy")))
-    component = fiber(random_network(tuple(options.widths), 1)).components[0]
-    print(f"{component!r}, {'-'.join(map(str, options.widths))}, medians of {options.runs} runs, CPU time")
+    widths = tuple(options.widths)
+    rng = random.Random(1)
+    signs = ["+-" + "".join(rng.choice("+-") for _ in range(widths[1] - 1)) for _ in range(widths[2])]
+    for net in (random_network(widths, 1), Network.generic(*widths, signs=signs)):
+        measure(fiber(net).components[0], options)
+
+
+def measure(component: FiberComponent, options: argparse.Namespace) -> None:
+    """Print the table of one component."""
+    print(f"\n{component!r}, {'-'.join(map(str, options.widths))}, medians of {options.runs} runs, CPU time")
     for name, write in WRITERS.items():
         times = []
         for _ in range(options.runs):

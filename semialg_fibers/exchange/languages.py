@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from semialg_fibers.errors import InvalidNetworkError
 from semialg_fibers.exchange.traversal import Document, summary_lines
+from semialg_fibers.geometry.polynomial import cleared
 from semialg_fibers.geometry.substitution import SIGNS
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class Language:
 
     def remark(self, words: str) -> str:
         """Write a comment line, in ASCII."""
-        plain = words.replace("≥", ">=").replace("≤", "<=").replace("−", "-").replace("θ", "theta")
+        plain = words.replace("≥", ">=").replace("≤", "<=").replace("−", "-").replace("θ", "theta").replace("≠", "!=")
         return f"{self.comment} {plain.encode('ascii', 'replace').decode()}{self.comment_end}"
 
 
@@ -161,15 +162,16 @@ def _lines(document: Document, language: Language) -> Iterator[str]:
         number = count if section.number is None else section.number
         yield ""
         yield language.remark(section.title)
+        if section.condition is not None:
+            yield language.remark(f"exists iff {section.condition}")
         for index, part in enumerate(section.parts):
             if len(section.parts) > 1:
                 yield language.remark(section.part_title(index).removeprefix(", "))
-            written = (
-                tuple(write(e, language, names) for e in kind)
-                for kind in (part.equations, part.positive, part.nonnegative)
+            equations, positive, nonnegative = (
+                tuple(write(cleared(e, keep_sign), language, names) for e in kind)
+                for kind, keep_sign in ((part.equations, False), (part.positive, True), (part.nonnegative, True))
             )
             places.append(f"{number}_{index}")
-            equations, positive, nonnegative = written
             yield from language.body(Conditions(places[-1], equations, positive, nonnegative, part.headings))
     yield from language.foot(places)
 

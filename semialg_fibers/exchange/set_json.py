@@ -64,6 +64,8 @@ def _component_json(section: Section) -> dict[str, Any]:
         "flips": list(section.flips),
         "direction": section.direction,
     }
+    if section.condition is not None:
+        record["condition"] = section.condition
     record |= _set_json(section)
     if section.image is not None:
         record["parametrization"] = _image_json(section.image)
@@ -236,6 +238,7 @@ class _Reading:
             tuple(self.numbers(record, "flips")),
             self.field(record, "direction", int, optional=True),
             image,
+            self.field(record, "condition", str) if "condition" in record else None,
         )
 
     def _expressions(

@@ -54,6 +54,8 @@ def _letter(symbol: Any) -> str:
 
 def _section_lines(section: Section) -> Iterator[str]:
     yield section.title
+    if section.condition is not None:
+        yield f"  exists iff {section.condition}"
     if section.image is not None:
         yield "  as an image:"
         yield from (f"    {line}" for line in _image_lines(section.image))

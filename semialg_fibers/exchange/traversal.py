@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from flint import fmpz
 
-from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError
+from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, UndecidedSignError
 from semialg_fibers.fibers.bottleneck import Fiber, first_components
 from semialg_fibers.fibers.component import FiberComponent, Parametrization
 from semialg_fibers.geometry.semialgebraic import BasicSet, SemialgebraicSet
@@ -52,7 +52,8 @@ class Facts:
 class Section:
     """A set: `parts` are its basic sets. A component has kind, name, flips, direction and an image, a set has none.
 
-    `number` is that of a fiber's component. `component` and `network` are what the section was made of, if known.
+    `number` is that of a fiber's component; `condition` says for which values of the letters the component exists, None
+    for all. `component` and `network` are what the section was made of, if known.
     """
 
     parts: tuple[BasicSet, ...]
@@ -63,6 +64,7 @@ class Section:
     flips: tuple[int, ...] = ()
     direction: int | None = None
     image: Parametrization | None = None
+    condition: str | None = None
     component: FiberComponent | None = field(default=None, compare=False, repr=False)
     network: Network | None = field(default=None, compare=False, repr=False)
 
@@ -78,7 +80,7 @@ class Section:
             return "A semi-algebraic set"
         number = "Component" if self.number is None else f"Component {self.number}"
         side = "" if self.direction is None else f", direction {self.direction:+d}"
-        return f"{number}: {self.kind}{side}, {self.name}; dimension {self.dimension}"
+        return f"{number}: {self.kind}{side}, {self.name}; dimension {or_open(self.dimension)}"
 
     def part_title(self, index: int) -> str:
         """The words for one of its basic sets: nothing when it is the only one."""
@@ -153,13 +155,14 @@ def _stated_dimension(parts: Sequence[BasicSet]) -> int | None:
 def _section(part: FiberComponent, number: int | None, network: Network | None) -> Section:
     return Section(
         part.set.parts,
-        part.dimension,
+        known(lambda: part.dimension),
         number,
         part.kind,
         part.name,
         tuple(part.flips),
         part.direction,
         part.parametrization,
+        None if part.condition.always else str(part.condition),
         part,
         network,
     )
@@ -175,7 +178,7 @@ def _facts(found: Fiber) -> Facts:
         count,
         None if count is None else found.labelled_count,
         known(lambda: found.dimension),
-        found.local_dimension,
+        known(lambda: found.local_dimension),
     )
 
 
@@ -226,11 +229,12 @@ def summary_lines(facts: Facts) -> list[str]:
 
 
 def known(compute: Callable[[], Any]) -> int | None:
-    """Give a count or a dimension, None where it is beyond the budget."""
+    """Give a count or a dimension, None where it is open, beyond the budget, or depends on the letters."""
     try:
-        return int(compute())
-    except BudgetExceededError:
+        found = compute()
+    except (BudgetExceededError, UndecidedSignError):
         return None
+    return None if found is None else int(found)
 
 
 def or_open(value: int | None) -> str:

@@ -3,6 +3,7 @@
 Main definitions
     evaluate        the value of a polynomial (or of a fraction of polynomials) at a rational point
     Nonvanishing    which polynomials cannot be zero where some conditions hold
+    cleared         a condition without its divisor
     smt_term        a polynomial as an SMT-LIB term
 """
 
@@ -102,6 +103,29 @@ class Nonvanishing:
         return bool(constant != 0) and all(
             factor.is_zero is False or sign_free(factor) in self._factors for factor, _ in factors
         )
+
+
+def cleared(expression: sympy.Expr, keep_sign: bool) -> sympy.Expr:
+    """Give a polynomial with the same zeros (with `keep_sign`: the same sign) as a fraction whose divisor is not zero.
+
+    Raises:
+        InvalidNetworkError: for a divisor that may be zero, as far as the assumptions on its symbols say.
+
+    >>> import sympy
+    >>> x, a = sympy.Symbol("x"), sympy.Symbol("a", nonzero=True, real=True)
+    >>> cleared(x / a - 1, False), cleared(x / a - 1, True)
+    (-a + x, -a**2 + a*x)
+    """
+    import sympy
+
+    if not any(power.exp.is_negative for power in expression.atoms(sympy.Pow)):
+        return expression
+    above, below = sympy.fraction(sympy.together(expression))
+    if any(factor.is_zero is not False for factor in sympy.Mul.make_args(below)):
+        raise InvalidNetworkError(f"{expression} is divided by {below}, which may be zero", value=str(expression))
+    if keep_sign and not below.is_positive:
+        above = -above if below.is_negative else above * below
+    return sympy.expand(above)
 
 
 def smt_number(p: int, q: int) -> str:

@@ -43,14 +43,12 @@ class BasicSet(Questions):
     """The set {x : equations = 0, positive > 0, nonnegative ≥ 0} in the space of `variables`.
 
     Other symbols are *letters*: unknown numbers that their assumptions describe, one set for each choice. Two sets are
-    equal when their descriptions are. `sampler` and `known_dimension` (the same for all letters that their assumptions
-    allow) come from who built the set and knows a parametrisation; without them `sample` solves for variables that
-    occur linearly. `headings` are pairs (i, words) that say what the equations from index i on mean.
+    equal when their descriptions are. `sampler` and `known_dimension` (for all letters for which the set has points)
+    come from who built the set and knows a parametrisation; without them `sample` solves for variables that occur
+    linearly. `headings` are pairs (i, words) that say what the equations from index i on mean.
 
     >>> from sympy.abc import x, y
     >>> hyperbola = BasicSet((x, y), (x * y - 1,), (x,))
-    >>> print(hyperbola)
-    {x*y - 1 = 0, x > 0}
     >>> hyperbola.contains((2, "1/2")), hyperbola.contains((-1, -1)), hyperbola.dimension
     (True, False, 1)
     """
@@ -164,7 +162,9 @@ class BasicSet(Questions):
         )
         left = tuple(variable for variable in self.variables if variable not in put_in)
         sampler = None if put_in else self.sampler
-        dimension = self.known_dimension if left == self.variables else None  # it is stated for all letters
+        # The dimension was stated for all letters for which the conditions on letters alone hold.
+        fails = any(e.is_number and e != 0 for e in equations) or any(e.is_nonpositive for e in positive)
+        dimension = None if fails or put_in.keys() & {*self.variables} else self.known_dimension
         return BasicSet(left, equations, positive, nonnegative, sampler, dimension, self.headings)
 
     def drop(self, variables: Iterable[Any]) -> BasicSet:

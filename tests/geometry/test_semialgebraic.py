@@ -301,6 +301,10 @@ def test_letters_become_numbers_that_they_allow():
     slice_ = curve.subs({y: 2})
     assert slice_ == BasicSet((x,), (2 * x - A,), (A * x + B,))
     assert slice_.known_dimension is None
+    flip = BasicSet((x,), (A - B,), (B + 3,), known_dimension=1)  # it has points for a = b only
+    assert flip.subs({A: 2, B: 2}).dimension == 1
+    assert flip.subs({A: 2, B: 1}).known_dimension is None
+    assert BasicSet((x,), (), (B,), known_dimension=1).subs({B: -1}).known_dimension is None
     union = (SemialgebraicSet((curve,)) | BasicSet((x, y), (B,))).subs({B: 0})
     assert union.parts == (curve.subs({B: 0}), BasicSet((x, y), (sympy.Integer(0),)))
 

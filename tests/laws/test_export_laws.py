@@ -21,7 +21,7 @@ from strategies import KINDS, networks_of, some_components
 from sympy.parsing.mathematica import parse_mathematica
 
 from semialg_fibers import gallery
-from semialg_fibers.errors import NotGenericError, UnsupportedError
+from semialg_fibers.errors import InvalidNetworkError, NotGenericError, UnsupportedError
 from semialg_fibers.exchange import latex
 from semialg_fibers.exchange.exporters import (
     WRITERS,
@@ -39,6 +39,7 @@ from semialg_fibers.exchange.traversal import document_of
 from semialg_fibers.fibers.bottleneck import fiber
 from semialg_fibers.geometry.scalar import exact
 from semialg_fibers.geometry.semialgebraic import BasicSet, SemialgebraicSet
+from semialg_fibers.networks.layer import Network
 
 
 def fibers():
@@ -176,6 +177,27 @@ def test_smt_solvers_read_what_is_hard_to_write():
     assert_solvers_agree(loose, 0, list(anywhere((X, Y), 4, 30)))
 
 
+def test_divisors_are_cleared_and_signs_kept():
+    pytest.importorskip("z3")
+    described = BasicSet((X,), (X / A + 1 / (A * B),), (X / B - 1, X / N + 3), (X / (A * N),))
+    text = to_smtlib(described)
+    rng = random.Random(1)
+    for _ in range(30):
+        values = {A: sympy.Rational(rng.randint(1, 3)), B: -sympy.Rational(rng.randint(1, 3), 2)}
+        values[N] = sympy.Integer(rng.choice([-2, -1, 1, 2]))
+        x = rng.choice([-1 / values[B], sympy.Integer(rng.randint(-3, 3))])
+        point = {"x": x} | {letter.name: value for letter, value in values.items()}
+        loose = BasicSet((X,), (), described.positive, described.nonnegative).subs(values).contains([x])
+        wanted = described.subs(values).contains([x])
+        assert z3_says(text, [point], str)[0] == ["sat" if wanted else "unsat"]
+        assert z3_says(to_smtlib(BasicSet((X,), (), described.positive, described.nonnegative)), [point], str)[0] == [
+            "sat" if loose else "unsat"
+        ]
+    real = sympy.Symbol("r", real=True)
+    with pytest.raises(InvalidNetworkError, match="divided by r, which may be zero"):
+        to_smtlib(BasicSet((X,), (), (X / real,)))
+
+
 def test_letters_are_constants_with_their_signs():
     pytest.importorskip("z3")
     described = SemialgebraicSet((BasicSet((X,), (X - A * N,), (B + X,)), BasicSet((X,), (X - 7,))))
@@ -202,6 +224,66 @@ def test_letters_are_constants_with_their_signs():
 def test_smt_solvers_agree_on_random_networks(kind, data):
     component = data.draw(st.sampled_from(some_components(data, fiber(data.draw(networks_of(kind))))))
     assert_solvers_agree(component.set, 1)
+
+
+# letters of a symbolic network
+
+GENERIC = [
+    Network.generic(2, 2, 1, 1, signs=["+--"]),
+    Network.generic(2, 2, 2, 1, signs=["+--", "+--"]),
+    Network.generic(2, 2, 2, 1, signs=["+-+", "+++"]),
+    Network.generic(2, 2, 2, 1, signs=["+-+", "---"]),
+]
+every_generic = pytest.mark.parametrize("net", GENERIC, ids=range(len(GENERIC)))
+
+
+def numbers_for(net, seed):
+    """Numbers for the letters, of the declared signs, for which the flips of a hidden network exist too."""
+    rng = random.Random(seed)
+    values = {}
+    for letter in net.symbols:
+        size = sympy.Rational(rng.randint(1, 9), rng.randint(1, 3))
+        values[letter] = -size if letter.is_negative else size if letter.is_positive else rng.choice([-1, 1]) * size
+    named = {letter.name: letter for letter in values}
+    if "a2_1_1" in named:
+        a, b, c = (values[named[f"a2_{i}_{j}"]] for i, j in ((0, 0), (0, 1), (1, 0)))
+        wanted = b * c / a
+        if (wanted > 0) == (values[named["a2_1_1"]] > 0):
+            values[named["a2_1_1"]] = wanted
+    return values
+
+
+@every_generic
+def test_a_symbolic_component_at_numbers_is_the_component_of_the_numbers(net):
+    """The SMT-LIB text with letters, with values for all: satisfiable exactly at the members for these numbers."""
+    values = numbers_for(net, 3)
+    for component in fiber(net).components:
+        if not component.condition.holds(values):
+            continue
+        numeric = component.subs(values).set
+        text = to_smtlib(component)
+        tried = [point for seed in range(2) for point in points(numeric, seed)]
+        full = [point | {letter.name: value for letter, value in values.items()} for point in tried]
+        wanted = ["sat" if numeric.contains(point) else "unsat" for point in tried]
+        assert set(wanted) == {"sat", "unsat"}
+        assert z3_says(text, full, str)[0] == wanted
+        own = {letter: value for letter, value in values.items() if letter in component.set.letters}
+        assert component.set.subs(own).contains(tried[0])
+        reader = SageReader(to_sage(component))
+        for point, verdict in zip(full, wanted, strict=True):
+            held = [reader.holds(f"0_{i}", point) for i in range(len(component.set.parts))]
+            assert any(held) == (verdict == "sat")
+
+
+@every_generic
+def test_symbolic_fibers_come_back_from_json_and_say_their_conditions(net):
+    found = fiber(net)
+    read = assert_round_trip(found)
+    for section, component in zip(read.sections, found.components, strict=False):
+        assert (section.condition is None) == component.condition.always
+        if section.condition is not None:
+            for write in (to_latex, to_smtlib, to_singular, to_macaulay2, to_sage, to_mathematica):
+                assert "exists iff" in write(found, section.number)
 
 
 # Singular and Macaulay2
@@ -398,6 +480,7 @@ def test_every_latex_export_compiles(tmp_path, monkeypatch):
     """All of the gallery, the hard set, letters and the large fiber in letters, in one run."""
     body = "".join(f"{to_latex(found)}\\clearpage\n" for _, found in fibers())
     body += "".join(f"{to_latex(s)}\\clearpage\n{to_latex(SemialgebraicSet((s,)) | s)}" for s in (HARD, HARD_NUMBERS))
+    body += "".join(f"{to_latex(fiber(net))}\\clearpage\n" for net in GENERIC)
     body += values_latex(gallery.network("flips_3_3_1_1"))
     monkeypatch.setattr(latex, "LARGE", 0)  # now in the letters of a large network
     body += "".join(f"{to_latex(found)}\\clearpage\n" for _, found in fibers())
