@@ -31,6 +31,7 @@ from semialg_fibers.exchange.exporters import (
     to_text,
 )
 from semialg_fibers.exchange.files import read_network, write_network
+from semialg_fibers.exchange.tables import dimension_table
 from semialg_fibers.fibers.bottleneck import Fiber, fiber
 from semialg_fibers.fibers.component import FiberComponent
 from semialg_fibers.fibers.genericity import Genericity, genericity
@@ -94,6 +95,7 @@ __all__ = [
     "to_macaulay2",
     "to_sage",
     "to_mathematica",
+    "dimension_table",
     "SemialgError",
     "InvalidNetworkError",
     "InexactInputError",
