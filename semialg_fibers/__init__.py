@@ -22,6 +22,7 @@ from semialg_fibers.errors import (
 from semialg_fibers.exchange.exporters import to_json, to_text
 from semialg_fibers.exchange.files import read_network, write_network
 from semialg_fibers.fibers.bottleneck import Fiber, fiber
+from semialg_fibers.fibers.complete import CompleteFiber, complete_fiber
 from semialg_fibers.fibers.component import FiberComponent
 from semialg_fibers.fibers.genericity import Genericity, genericity
 from semialg_fibers.fibers.hiding import flip, hidden_hyperplanes, sign_flip_group, translate, translation_range
@@ -61,6 +62,8 @@ __all__ = [
     "fiber",
     "Fiber",
     "FiberComponent",
+    "complete_fiber",
+    "CompleteFiber",
     "BasicSet",
     "SemialgebraicSet",
     "identifiability",
