@@ -36,6 +36,7 @@ from semialg_fibers.networks.neuron_kind import neuron_types
 from semialg_fibers.questions.alignment import align
 from semialg_fibers.questions.dimension import functional_dimension
 from semialg_fibers.questions.equivalence import Different, Same, Undecided, same_function
+from semialg_fibers.questions.explanation import Explanation, explain_dimension
 from semialg_fibers.questions.identifiability import Identifiability, identifiability
 from semialg_fibers.questions.matching import canonical_form, match_units
 from semialg_fibers.questions.summary import summary
@@ -76,6 +77,8 @@ __all__ = [
     "match_units",
     "align",
     "functional_dimension",
+    "explain_dimension",
+    "Explanation",
     "cells",
     "nonnegative_column_rank",
     "to_text",
