@@ -26,6 +26,8 @@ from semialg_fibers.fibers.complete import CompleteFiber, complete_fiber
 from semialg_fibers.fibers.component import FiberComponent
 from semialg_fibers.fibers.genericity import Genericity, genericity
 from semialg_fibers.fibers.hiding import flip, hidden_hyperplanes, sign_flip_group, translate, translation_range
+from semialg_fibers.fibers.sound_symmetry import Symmetry
+from semialg_fibers.fibers.symmetries import symmetries
 from semialg_fibers.geometry.cone import nonnegative_column_rank
 from semialg_fibers.geometry.domain import Box, Orthant, Space
 from semialg_fibers.geometry.polyhedron import Polyhedron
@@ -39,6 +41,7 @@ from semialg_fibers.questions.equivalence import Different, Same, Undecided, sam
 from semialg_fibers.questions.explanation import Explanation, explain_dimension
 from semialg_fibers.questions.identifiability import Identifiability, identifiability
 from semialg_fibers.questions.matching import canonical_form, match_units
+from semialg_fibers.questions.sound_fiber import SoundFiber, sound_fiber
 from semialg_fibers.questions.summary import summary
 
 __all__ = [
@@ -67,6 +70,10 @@ __all__ = [
     "CompleteFiber",
     "BasicSet",
     "SemialgebraicSet",
+    "symmetries",
+    "Symmetry",
+    "sound_fiber",
+    "SoundFiber",
     "identifiability",
     "Identifiability",
     "same_function",

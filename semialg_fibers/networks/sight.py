@@ -44,12 +44,15 @@ class View:
 class Sight:
     """The views of an integer network that has the given one's cells, one for each cell without a vanishing unit.
 
-    `skipped` counts the other cells: there f is not differentiable in the parameters.
+    `skipped` counts the other cells: there f is not differentiable in the parameters. `active` and `inactive` are the
+    units (layer, unit) that are active, or not, on some cell, the skipped ones included.
     """
 
     network: Network
     views: tuple[View, ...]
     skipped: int
+    active: frozenset[tuple[int, int]]
+    inactive: frozenset[tuple[int, int]]
 
     @property
     def depth(self) -> int:
@@ -72,7 +75,7 @@ class Sight:
 
     def is_ever_active(self, layer: int, unit: int) -> bool:
         """Say whether the unit is active on some cell."""
-        return any(view.active(layer, unit) for view in self.views)
+        return (layer, unit) in self.active
 
     def users(self, layer: int, unit: int) -> list[int]:
         """Give the units of the next layer that use this one with a nonzero weight and are seen somewhere."""
@@ -81,7 +84,7 @@ class Sight:
 
     def is_linear(self, layer: int, unit: int) -> bool:
         """Say whether the unit is active on every cell."""
-        return all(view.active(layer, unit) for view in self.views)
+        return (layer, unit) not in self.inactive
 
     def sides(self, layer: int, unit: int, user: int) -> tuple[bool, bool]:
         """Say whether the user is seen where the unit is active, and whether it is seen where the unit is not."""
@@ -164,8 +167,12 @@ def sight(net: Network, budget: int = CELLS) -> Sight:
 def _sight(net: Network, budget: int) -> Sight | BudgetExceededError | UnsupportedError:
     whole = with_integers(net)
     views, skipped = [], 0
+    met: tuple[set[tuple[int, int]], set[tuple[int, int]]] = (set(), set())
     try:
         for cell in each_cell(whole, budget):
+            for layer, bits in enumerate(cell.pattern, 1):
+                for unit, bit in enumerate(bits):
+                    met[bit].add((layer, unit))
             if cell.vanishing:
                 skipped += 1
             else:
@@ -174,7 +181,7 @@ def _sight(net: Network, budget: int) -> Sight | BudgetExceededError | Unsupport
         return error
     if not views:
         return UnsupportedError("a preactivation vanishes on every cell, so that f is nowhere differentiable in θ")
-    return Sight(whole, tuple(views), skipped)
+    return Sight(whole, tuple(views), skipped, frozenset(met[1]), frozenset(met[0]))
 
 
 def _seen(net: Network, cell: Cell) -> tuple[tuple[bool, ...], ...]:

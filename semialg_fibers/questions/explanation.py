@@ -188,7 +188,7 @@ def _single_layers(seen: Sight) -> Found:
         for unit in range(seen.network.layers[layer - 1].outputs):
             if not seen.seen_on(layer, unit):
                 vectors = [_unit_vector(seen, place) for place in _places_of_row(seen, layer, unit)]
-                if not seen.is_ever_active(layer, unit):
+                if not any(view.active(layer, unit) for view in seen.views):
                     for k in range(seen.network.layers[layer].outputs):
                         vectors.append(_unit_vector(seen, seen.place(layer + 1, k, unit)))
                 yield "dead", layer, (unit,), None, vectors
