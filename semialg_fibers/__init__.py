@@ -40,6 +40,7 @@ from semialg_fibers.questions.dimension import functional_dimension
 from semialg_fibers.questions.equivalence import Different, Same, Undecided, same_function
 from semialg_fibers.questions.explanation import Explanation, explain_dimension
 from semialg_fibers.questions.identifiability import Identifiability, identifiability
+from semialg_fibers.questions.initialisation import Initialisation, identifiability_probability
 from semialg_fibers.questions.matching import canonical_form, match_units
 from semialg_fibers.questions.sound_fiber import SoundFiber, sound_fiber
 from semialg_fibers.questions.summary import summary
@@ -76,6 +77,8 @@ __all__ = [
     "SoundFiber",
     "identifiability",
     "Identifiability",
+    "identifiability_probability",
+    "Initialisation",
     "same_function",
     "Same",
     "Different",
