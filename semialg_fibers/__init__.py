@@ -28,6 +28,7 @@ from semialg_fibers.fibers.genericity import Genericity, genericity
 from semialg_fibers.fibers.hiding import flip, hidden_hyperplanes, sign_flip_group, translate, translation_range
 from semialg_fibers.fibers.sound_symmetry import Symmetry
 from semialg_fibers.fibers.symmetries import symmetries
+from semialg_fibers.fibers.visibility import bending_hyperplanes
 from semialg_fibers.geometry.cone import nonnegative_column_rank
 from semialg_fibers.geometry.domain import Box, Orthant, Space
 from semialg_fibers.geometry.polyhedron import Polyhedron
@@ -58,6 +59,7 @@ __all__ = [
     "summary",
     "neuron_types",
     "hidden_hyperplanes",
+    "bending_hyperplanes",
     "translate",
     "flip",
     "sign_flip_group",

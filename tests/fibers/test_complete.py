@@ -266,6 +266,18 @@ def test_kernel_larger_than_the_stratum_for_one_output():
     assert net.parameter_count - jacobian_rank(net).rank == 4
 
 
+@pytest.mark.parametrize("domain", [Space(2), *SPACES[2][3:5]], ids=str)
+def test_split_ghosts_where_the_domain_has_lines(domain):
+    """m = 3, M = (1, 2, 1)ᵀ(0, 1): one split ghost takes it; there the kernel has the stratum's dimension."""
+    rows = ([[0, 1], [0, -1], [1, 2]], [0, 0, 1])
+    net = Network([rows, ([[1, -1, 1], [2, -2, 1], [1, -1, 3]], [0, 0, 0])], domain)
+    strata = [stratum for stratum in complete_fiber(net).strata if stratum.index.split_ghosts]
+    assert [(str(stratum.index), stratum.dimension) for stratum in strata] == [
+        ("hyperplane 1 kept, split ghost of 2", 4)
+    ]
+    assert net.parameter_count - jacobian_rank(strata[0].sample(2)).rank == 4
+
+
 def test_generic_components_are_strata_without_ghosts_and_copies():
     net = Network([([[1, -1], [-1, -2], [-1, -1]], [1, -1, -1]), ([[1, 1, 1]], [0])], Orthant(2))
     generic, found = fiber(net), complete_fiber(net)

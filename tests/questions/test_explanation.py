@@ -111,6 +111,12 @@ def test_cancelling_products_leave_a_direction_without_a_name():
     assert list(found.by_symmetry)[-1] == "unexplained"
 
 
+def test_one_hidden_layer_is_not_explained_by_itself():
+    """Theory §9: two neurons on one hyperplane, m = 1: the kernel's fourth direction is no tangent of the fiber."""
+    found = explain_dimension(Network([([[1], [1]], [-1, -1]), ([[2, 3]], [0])]))
+    assert found.by_symmetry == {"scaling": 2, "row relation": 1, "unexplained": 1}
+
+
 def test_one_dimensional_inputs_can_leave_something_unexplained():
     """Beyond §3.2 needs d ≥ 2."""
     rng = random.Random(1)
