@@ -44,7 +44,7 @@ class Fiber:
     genericity: Genericity
 
     @cached_property
-    def components(self) -> LazySequence[FiberComponent]:
+    def components(self) -> LazySequence:
         """The components, θ's own first, then by size of S and lexicographically; computed as far as they are read."""
         return LazySequence(self._all, lambda: self.component_count)
 

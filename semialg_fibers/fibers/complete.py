@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations
 from math import comb, factorial
+from typing import Any, cast
 
 from semialg_fibers.errors import BudgetExceededError, UnsupportedError
 from semialg_fibers.fibers.balance import Balance, Feasibility
@@ -42,9 +43,10 @@ class CompleteFiber:
     frame: Frame
 
     @cached_property
-    def strata(self) -> LazySequence[Stratum]:
+    def strata(self) -> Sequence[Stratum]:
         """The feasible strata, the given network's first, then by the number of flipped and split hyperplanes."""
-        return LazySequence(self._all, lambda: self.stratum_count)
+        lazy: Any = LazySequence  # its annotations speak of components; it holds anything
+        return cast("Sequence[Stratum]", lazy(self._all, lambda: self.stratum_count))
 
     def _all(self) -> Iterator[Stratum]:
         own = self.locate(self.network)
@@ -183,7 +185,7 @@ def complete_fiber(net: Network) -> CompleteFiber:
     Implements: beyond §1.2.
 
     Raises:
-        UnsupportedError: for more or fewer layers.
+        UnsupportedError: for more or fewer layers, and for letters in the parameters.
 
     >>> found = complete_fiber(Network([([[1]], [0]), ([[1]], [0])]))
     >>> found.dimension, [str(stratum.index) for stratum in found.strata]
@@ -198,6 +200,8 @@ def complete_fiber(net: Network) -> CompleteFiber:
             f"the complete fiber is known for one hidden layer, this network has {len(net.layers) - 1}; "
             "`fiber` has the generic members for three layers, `sound_fiber` what known symmetries generate"
         )
+    if not net.is_rational:
+        raise UnsupportedError("the complete fiber needs numbers: put values in for the letters of this network")
     return _complete(net)
 
 

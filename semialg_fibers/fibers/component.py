@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from flint import fmpq
 
@@ -30,8 +30,6 @@ from semialg_fibers.networks.layer import Layer, Network
 
 if TYPE_CHECKING:
     import sympy
-
-T = TypeVar("T")
 
 
 def parameter_names(widths: Sequence[int]) -> list[str]:
@@ -232,21 +230,21 @@ class Family(ABC):
         """Give the largest dimension of a component."""
 
 
-class LazySequence(Sequence[T]):
+class LazySequence(Sequence[FiberComponent]):
     """A sequence that is computed as far as it is read, and can be read again."""
 
-    def __init__(self, make: Callable[[], Iterator[T]], length: Callable[[], int]) -> None:
+    def __init__(self, make: Callable[[], Iterator[FiberComponent]], length: Callable[[], int]) -> None:
         """Keep how to make the elements and how to count them."""
         self._make = make
         self._length = length
-        self._known: list[T] = []
+        self._known: list[FiberComponent] = []
         self._failure: BudgetExceededError | None = None
 
     @cached_property
-    def _source(self) -> Iterator[T]:
+    def _source(self) -> Iterator[FiberComponent]:
         return self._make()
 
-    def __iter__(self) -> Iterator[T]:
+    def __iter__(self) -> Iterator[FiberComponent]:
         """Yield the elements from the first one."""
         i = 0
         while True:

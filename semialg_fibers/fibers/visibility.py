@@ -38,9 +38,9 @@ def bending_hyperplanes(net: Network) -> tuple[int, ...]:
     >>> bending_hyperplanes(row)
     (0,)
     """
-    if len(net.layers) != 3 or not maps_onto_orthant(net):
+    if len(net.layers) != 3 or not net.is_rational or not maps_onto_orthant(net):
         raise UnsupportedError(
-            "where a function bends is read off its rows for three layers on R^d with rank A1 = n1 only"
+            "where a function bends is read off its rows for three layers of numbers on R^d with rank A1 = n1 only"
         )
     data = arrangement(net.part(2, 3))
     return tuple(i for i in range(net.widths[1]) if _bends(data, i))

@@ -155,8 +155,10 @@ def sight(net: Network, budget: int = CELLS) -> Sight:
 
     Raises:
         BudgetExceededError: when there are more cells than the budget.
-        UnsupportedError: when a preactivation vanishes on every cell.
+        UnsupportedError: when a preactivation vanishes on every cell, and for letters in the parameters.
     """
+    if not net.is_rational:
+        raise UnsupportedError("cells need numbers: put values in for the letters of this network")
     found = _sight(net, budget)
     if isinstance(found, BudgetExceededError | UnsupportedError):
         raise found
