@@ -33,9 +33,13 @@ from semialg_fibers.exchange.exporters import (
 from semialg_fibers.exchange.files import read_network, write_network
 from semialg_fibers.exchange.tables import dimension_table
 from semialg_fibers.fibers.bottleneck import Fiber, fiber
+from semialg_fibers.fibers.complete import CompleteFiber, complete_fiber
 from semialg_fibers.fibers.component import FiberComponent
 from semialg_fibers.fibers.genericity import Genericity, genericity
 from semialg_fibers.fibers.hiding import flip, hidden_hyperplanes, sign_flip_group, translate, translation_range
+from semialg_fibers.fibers.sound_symmetry import Symmetry
+from semialg_fibers.fibers.symmetries import symmetries
+from semialg_fibers.fibers.visibility import bending_hyperplanes
 from semialg_fibers.geometry.cone import nonnegative_column_rank
 from semialg_fibers.geometry.domain import Box, Orthant, Space
 from semialg_fibers.geometry.polyhedron import Polyhedron
@@ -46,8 +50,11 @@ from semialg_fibers.networks.neuron_kind import neuron_types
 from semialg_fibers.questions.alignment import align
 from semialg_fibers.questions.dimension import functional_dimension
 from semialg_fibers.questions.equivalence import Different, Same, Undecided, same_function
+from semialg_fibers.questions.explanation import Explanation, explain_dimension
 from semialg_fibers.questions.identifiability import Identifiability, identifiability
+from semialg_fibers.questions.initialisation import Initialisation, identifiability_probability
 from semialg_fibers.questions.matching import canonical_form, match_units
+from semialg_fibers.questions.sound_fiber import SoundFiber, sound_fiber
 from semialg_fibers.questions.summary import summary
 
 __all__ = [
@@ -63,6 +70,7 @@ __all__ = [
     "summary",
     "neuron_types",
     "hidden_hyperplanes",
+    "bending_hyperplanes",
     "translate",
     "flip",
     "sign_flip_group",
@@ -72,10 +80,18 @@ __all__ = [
     "fiber",
     "Fiber",
     "FiberComponent",
+    "complete_fiber",
+    "CompleteFiber",
     "BasicSet",
     "SemialgebraicSet",
+    "symmetries",
+    "Symmetry",
+    "sound_fiber",
+    "SoundFiber",
     "identifiability",
     "Identifiability",
+    "identifiability_probability",
+    "Initialisation",
     "same_function",
     "Same",
     "Different",
@@ -84,6 +100,8 @@ __all__ = [
     "match_units",
     "align",
     "functional_dimension",
+    "explain_dimension",
+    "Explanation",
     "cells",
     "nonnegative_column_rank",
     "to_text",

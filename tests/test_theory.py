@@ -57,3 +57,13 @@ def test_every_cited_section_is_a_section_of_the_page():
     page = (ROOT / "docs" / "theory.md").read_text()
     headings = set(re.findall(r"^#+ ([0-9]+(?:\.[0-9]+)?)[. ]", page, re.M))
     assert {section for section, _, _ in citations()} <= headings
+
+
+def test_every_cited_section_of_beyond_is_a_section_of_that_page():
+    page = (ROOT / "docs" / "beyond.md").read_text()
+    headings = set(re.findall(r"^#+ ([0-9]+(?:\.[0-9]+)?)[. ]", page, re.M))
+    cited = set()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for line in re.findall(r"Implements: beyond (.*)", path.read_text()):
+            cited |= set(re.findall(r"§([0-9]+(?:\.[0-9]+)?)", line))
+    assert {"1.2", "1.3", "1.4"} <= cited <= headings
