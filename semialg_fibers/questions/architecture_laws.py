@@ -20,14 +20,15 @@ References: theory §7; S. Marcotte, R. Gribonval, G. Peyré, arXiv:2307.00144.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
+from operator import index
 from typing import Any
 
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, UnsupportedError
 from semialg_fibers.geometry.scalar import shown
-from semialg_fibers.questions.law_search import Candidate, mixing, scaling
+from semialg_fibers.questions.law_search import Candidate, mixing, scalings
 from semialg_fibers.questions.laws import Laws, settle
 from semialg_fibers.questions.lie_algebra import (
     GradientFields,
@@ -89,9 +90,10 @@ def architecture_laws(
     fields = GradientFields(parameters, ones)
     wiring = Wiring(parameters.widths, parameters.biased, ones)
     if activation == LINEAR:
-        laws = settle(parameters, list(_formulas(parameters, True)), lambda most: bracket_rank(fields, most), wiring)
+        proposed = [*scalings(parameters), *_mixings(parameters)]
+        laws = settle(parameters, proposed, lambda most: bracket_rank(fields, most), wiring)
     else:
-        laws = settle(parameters, list(_formulas(parameters, False)), lambda most: path_rank(parameters), wiring, True)
+        laws = settle(parameters, scalings(parameters), lambda most: path_rank(parameters), wiring, True)
     found, dependent = (tuple(replace(law, everywhere=True) for law in part) for part in (laws.found, laws.dependent))
     return ArchitectureLaws(parameters, found, dependent, laws.bound, laws.closed, activation)
 
@@ -99,10 +101,13 @@ def architecture_laws(
 def _parameters(widths: Iterable[int], bias: Any) -> Parameters:
     if isinstance(widths, str | bytes) or not isinstance(widths, Iterable):
         raise InvalidNetworkError(f"expected a list of widths, got {shown(widths)}", value=widths)
-    sizes = tuple(widths)
-    for place, size in enumerate(sizes):
-        if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-            raise InvalidNetworkError(f"width {place + 1} is {shown(size)}, expected a positive integer", value=size)
+    sizes: tuple[int, ...] = ()
+    for size in widths:
+        if isinstance(size, bool) or not hasattr(size, "__index__") or size < 1:
+            raise InvalidNetworkError(
+                f"width {len(sizes) + 1} is {shown(size)}, expected a positive integer", value=size
+            )
+        sizes += (index(size),)
     if len(sizes) < 2:
         raise InvalidNetworkError(f"expected the widths of at least the input and the output, got {sizes}", value=sizes)
     if not isinstance(bias, bool) and bias != "hidden":
@@ -110,16 +115,9 @@ def _parameters(widths: Iterable[int], bias: Any) -> Parameters:
     return Parameters(sizes, (bool(bias),) * (len(sizes) - 2) + (bias is True,))
 
 
-def _formulas(parameters: Parameters, linear: bool) -> Iterator[Candidate]:
-    """Yield the scaling of each hidden unit, and when all is linear the mixing of any two units of one layer."""
-    for unit in parameters.hidden_units:
-        law = scaling(parameters, unit)
-        assert law is not None  # every unit has an incoming weight
-        yield law
-    if linear:
-        for a, b in combinations(parameters.hidden_units, 2):
-            if a[0] == b[0]:
-                yield mixing(parameters, a, b)
+def _mixings(parameters: Parameters) -> list[Candidate]:
+    """Give the mixing of any two units of one layer."""
+    return [mixing(parameters, a, b) for a, b in combinations(parameters.hidden_units, 2) if a[0] == b[0]]
 
 
 @dataclass(frozen=True)

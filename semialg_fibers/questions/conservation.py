@@ -27,7 +27,7 @@ from semialg_fibers.errors import BudgetExceededError, UnsupportedError
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.networks.cells import check_least, each_cell
 from semialg_fibers.networks.layer import Network, relu
-from semialg_fibers.questions.law_search import candidates
+from semialg_fibers.questions.law_search import candidates, scalings
 from semialg_fibers.questions.laws import FREE, Law, Laws, settle, unit_name, written
 from semialg_fibers.questions.lie_algebra import GradientFields, Parameters, Pattern, bracket_rank
 from semialg_fibers.questions.symmetry_fields import ROTATION, TRANSLATION, SymmetryField, symmetry_fields
@@ -161,8 +161,8 @@ class ConservationLaws(Laws):
         yield f"{self.network}: what gradient flow conserves, for every differentiable loss and every data set"
         if not self.cells.all_seen:
             yield (
-                f"there are more cells than the budget: only laws that hold everywhere are listed, and brackets come "
-                f"from the {len(self.patterns)} patterns seen at random points"
+                "there are more cells than the budget: only scalings are listed, which hold everywhere, and brackets "
+                f"come from the {len(self.patterns)} patterns seen at random points"
             )
         if self.cells.left_out:
             units = ", ".join(map(unit_name, self.cells.vanishing))
@@ -226,7 +226,7 @@ def conservation_laws(
 
     The number `.total` is D − (rank of the Lie algebra of the fields ∇_θ f_o(x)) near almost every parameter with the
     masks of this network's cells, proved by independent laws and independent brackets. When there are more than
-    `budget` cells, only laws that hold in all cells of all parameters are listed.
+    `budget` cells, only the scalings, which hold in all cells of all parameters, are listed.
 
     Implements: theory §7.
 
@@ -251,7 +251,7 @@ def conservation_laws(
     parameters = Parameters(net.widths, (True,) * len(net.layers))
     fields = GradientFields(parameters, cells.patterns)
     wiring = Wiring(parameters.widths, parameters.biased, fields.patterns)
-    proposed = candidates(fields)
+    proposed = candidates(fields) if cells.all_seen else scalings(parameters)
     laws = settle(parameters, proposed, lambda most: bracket_rank(fields, most), wiring, not cells.all_seen)
     return ConservationLaws(
         laws.parameters,

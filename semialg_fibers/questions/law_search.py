@@ -5,6 +5,7 @@ Main definitions
 
 Main results
     candidates      a basis of all laws of degree ≤ 2
+    scaling, mixing the laws of theory §7 by their formulas
 
 Q is a law iff ⟨∇Q, ∇φ⟩ = 0 for all coefficients φ of f_o in all cells: linear equations for the coefficients of Q. They
 fall apart. Give W_l[i, j] the weight e_i − e_j and b_l[i] the weight e_i − e_1 in the free abelian group on all units,
@@ -190,6 +191,11 @@ def scaling(parameters: Parameters, unit: tuple[int, int], live: set[int] | None
     if live is not None and not any(e in live for (e, _), _ in terms):
         return None
     return Candidate("scaling", tuple(terms), (unit,))
+
+
+def scalings(parameters: Parameters) -> list[Candidate]:
+    """Give the scaling law of each hidden unit."""
+    return [law for unit in parameters.hidden_units if (law := scaling(parameters, unit)) is not None]
 
 
 def mixing(parameters: Parameters, a: tuple[int, int], b: tuple[int, int]) -> Candidate:

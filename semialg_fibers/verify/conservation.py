@@ -9,16 +9,16 @@ Main results
     is_symmetry         ⟨X, ∇_θ f_o(x)⟩ = 0 for a vector field X
     has_rank_at_most    the Lie algebra of the fields has at most this rank: a closed span, shown by determinants
 
-Outputs are multiplied out in flint's polynomials. A condition that concerns layers l and l + 1 only, without the bias
-of l + 1, may be shown on these two alone: by the chain rule ∇f_o is a combination of the gradients of the
-preactivations of layer l + 1, as functions of the activations of layer l − 1.
+Outputs are multiplied out in flint's polynomials. A condition that concerns the weights and biases into
+some units of one layer and the weights out of them may be shown on these units alone: by the chain rule ∇f_o is a
+combination of the gradients of the preactivations after them, as functions of the activations before them.
 
 References: theory §7.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -53,36 +53,32 @@ class Wiring:
 
 
 class _Ring:
-    """Polynomials in some layers' parameters, the input x and, if asked for, one letter for each hidden unit's mask."""
+    """Polynomials in the parameters, the input x and, if asked for, one letter for each hidden unit's mask."""
 
-    def __init__(self, wiring: Wiring, first: int, last: int, letters: bool) -> None:
-        self.wiring, self.first, self.last = wiring, first, last
-        self.masks = [
-            [f"m{layer}_{i}" for i in range(wiring.widths[layer])] if letters else [] for layer in range(first, last)
-        ]
-        inside = [name for name in wiring.names() if first <= int(name[1:].split("_")[0]) <= last]
-        x = [f"x_{k}" for k in range(wiring.widths[first - 1])]
-        self.parameters = inside
-        names = [*inside, *x, *(name for row in self.masks for name in row)]
+    def __init__(self, wiring: Wiring, letters: bool) -> None:
+        self.wiring, self.parameters = wiring, wiring.names()
+        hidden = enumerate(wiring.widths[1:-1], 1)
+        self.masks = [[f"m{layer}_{i}" for i in range(width)] if letters else [] for layer, width in hidden]
+        inputs = [f"x_{k}" for k in range(wiring.widths[0])]
+        names = [*self.parameters, *inputs, *(name for row in self.masks for name in row)]
         self.context = fmpz_mpoly_ctx.get(names, Ordering.lex)
         self.letter = dict(zip(names, self.context.gens(), strict=True))
         self.place = {name: k for k, name in enumerate(names)}
 
     def outputs(self, pattern: Pattern | None) -> list[fmpz_mpoly]:
-        """Give the preactivations of the last layer as functions of the input of the first; None: masks as letters."""
-        values = [self.letter[f"x_{k}"] for k in range(self.wiring.widths[self.first - 1])]
-        for layer in range(self.first, self.last + 1):
-            weights = [
-                [self.letter[f"W{layer}_{i}_{j}"] for j in range(len(values))] for i in range(self.wiring.widths[layer])
-            ]
-            made = [sum((w * v for w, v in zip(row, values, strict=True)), self.context.constant(0)) for row in weights]
-            if self.wiring.biased[layer - 1]:
-                made = [value + self.letter[f"b{layer}_{i}"] for i, value in enumerate(made)]
-            if layer < self.last:
-                masks: Iterable[Any] = (
-                    (self.letter[name] for name in self.masks[layer - self.first])
-                    if pattern is None
-                    else pattern[layer - 1]
+        """Give the outputs; None: masks as letters."""
+        letter = self.letter
+        values = [letter[f"x_{k}"] for k in range(self.wiring.widths[0])]
+        for layer, (inputs, outputs) in enumerate(pairwise(self.wiring.widths), 1):
+            made = []
+            for i in range(outputs):
+                total = self.context.constant(0)
+                for j in range(inputs):
+                    total += letter[f"W{layer}_{i}_{j}"] * values[j]
+                made.append(total + letter[f"b{layer}_{i}"] if self.wiring.biased[layer - 1] else total)
+            if layer < len(self.wiring.biased):
+                masks: Sequence[Any] = (
+                    [letter[name] for name in self.masks[layer - 1]] if pattern is None else pattern[layer - 1]
                 )
                 made = [value * mask for value, mask in zip(made, masks, strict=True)]
             values = made
@@ -133,13 +129,9 @@ def is_conserved(terms: Polynomial, wiring: Wiring) -> bool:
 
 
 def holds_everywhere(terms: Polynomial, wiring: Wiring) -> bool:
-    """Say whether two neighbouring layers alone show ⟨∇Q, ∇_θ f_o(x)⟩ = 0 for all patterns, wherever they occur."""
-    field = gradient(terms)
-    part = _two_layers(field, wiring)
-    if part is None:
-        return False
-    ring = _Ring(wiring, *part, letters=True)
-    return _annihilates(field, ring, ring.outputs(None))
+    """Say whether the units concerned alone show ⟨∇Q, ∇_θ f_o(x)⟩ = 0 for all patterns, wherever they occur."""
+    part = _part(gradient(terms), wiring)
+    return part is not None and _annihilates(part[0], _Ring(part[1], letters=True), None)
 
 
 def is_symmetry(field: Field, wiring: Wiring) -> bool:
@@ -147,33 +139,55 @@ def is_symmetry(field: Field, wiring: Wiring) -> bool:
 
     Implements: theory §7.
     """
-    part = _two_layers(field, wiring)
+    part = _part(field, wiring)
     if part is not None:
         # enough, not necessary: what the layers above do not see is decided on the whole network
-        ring = _Ring(wiring, *part, letters=False)
-        masks = {pattern[part[0] - 1 : part[1] - 1] for pattern in wiring.patterns}
-        if all(_annihilates(field, ring, ring.outputs(((),) * (part[0] - 1) + mask)) for mask in masks):
+        ring = _Ring(part[1], letters=False)
+        if all(_annihilates(part[0], ring, pattern) for pattern in part[1].patterns):
             return True
-    ring = _Ring(wiring, 1, len(wiring.biased), letters=False)
-    return all(_annihilates(field, ring, ring.outputs(pattern)) for pattern in wiring.patterns)
+    ring = _Ring(wiring, letters=False)
+    return all(_annihilates(field, ring, pattern) for pattern in wiring.patterns)
 
 
-def _two_layers(field: Field, wiring: Wiring) -> tuple[int, int] | None:
-    """Give (l, l + 1) when the field moves these layers only, and not the bias of l + 1, and l is hidden."""
-    layers = {int(name[1:].split("_")[0]) for name in field}
-    first = min(layers)
-    if (
-        first == len(wiring.biased)
-        or max(layers) > first + 1
-        or any(name.startswith(f"b{first + 1}_") for name in field)
-    ):
+def _part(field: Field, wiring: Wiring) -> tuple[Field, Wiring] | None:
+    """Give a field that concerns some units of one hidden layer only, on the network of these units alone.
+
+    Its inputs are the activations of the layer before, its outputs what these units add to the preactivations after.
+    None when the field moves, or depends on, anything else.
+    """
+    names = {*field, *(name for terms in field.values() for monomial in terms for name in monomial)}
+    places = {name: [int(part) for part in name[1:].split("_")] for name in names}
+    layer = min((place[0] for place in places.values()), default=len(wiring.biased))
+    if layer == len(wiring.biased):
         return None
-    return first, first + 1
+    touched = set()
+    for name, (own, *indices) in places.items():
+        if own == layer:
+            touched.add(indices[0])
+        elif own == layer + 1 and name[0] == "W":
+            touched.add(indices[1])
+        else:
+            return None
+    units = {unit: k for k, unit in enumerate(sorted(touched))}
+
+    def renamed(name: str) -> str:
+        own, *indices = places[name]
+        if own == layer:
+            return "_".join([f"{name[0]}1", str(units[indices[0]]), *map(str, indices[1:])])
+        return f"W2_{indices[0]}_{units[indices[1]]}"
+
+    small = {
+        renamed(name): {tuple(map(renamed, monomial)): value for monomial, value in terms.items()}
+        for name, terms in field.items()
+    }
+    patterns = dict.fromkeys((tuple(pattern[layer - 1][unit] for unit in units),) for pattern in wiring.patterns)
+    widths = (wiring.widths[layer - 1], len(units), wiring.widths[layer + 1])
+    return small, Wiring(widths, (wiring.biased[layer - 1], False), tuple(patterns))
 
 
-def _annihilates(field: Field, ring: _Ring, outputs: Sequence[fmpz_mpoly]) -> bool:
+def _annihilates(field: Field, ring: _Ring, pattern: Pattern | None) -> bool:
     components = {name: ring.polynomial(terms) for name, terms in field.items()}
-    for output in outputs:
+    for output in ring.outputs(pattern):
         total = ring.context.constant(0)
         for name, component in components.items():
             total += component * ring.slope(output, name)
@@ -205,7 +219,7 @@ def has_rank_at_most(rank: int, wiring: Wiring) -> bool | None:
     """
     if not 0 < rank <= LARGEST_SPAN:
         return None
-    ring = _Ring(wiring, 1, len(wiring.biased), letters=False)
+    ring = _Ring(wiring, letters=False)
     potentials = list(_coefficients(ring))
     moving = [name for name in ring.parameters if any(ring.slope(phi, name) for phi in potentials)]
     if len(moving) > MOST_VARIABLES or len(potentials) > MOST_GENERATORS:
