@@ -27,6 +27,7 @@ from operator import index
 from typing import Any
 
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, UnsupportedError
+from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.scalar import shown
 from semialg_fibers.questions.law_search import Candidate, mixing, scalings
 from semialg_fibers.questions.laws import Laws, settle
@@ -95,7 +96,9 @@ def architecture_laws(
     else:
         laws = settle(parameters, scalings(parameters), lambda most: path_rank(parameters), wiring, True)
     found, dependent = (tuple(replace(law, everywhere=True) for law in part) for part in (laws.found, laws.dependent))
-    return ArchitectureLaws(parameters, found, dependent, laws.bound, laws.closed, activation)
+    return ArchitectureLaws(
+        parameters, found, dependent, laws.bound, laws.closed, wiring, laws.all_patterns, activation
+    )
 
 
 def _parameters(widths: Iterable[int], bias: Any) -> Parameters:
@@ -124,6 +127,7 @@ def _mixings(parameters: Parameters) -> list[Candidate]:
 class PathRank:
     """Paths, as nodes (layer, unit) from an input or a bias (−1, 0), whose monomials have independent gradients."""
 
+    parameters: Parameters
     paths: tuple[tuple[tuple[int, int], ...], ...]
 
     @property
@@ -135,6 +139,14 @@ class PathRank:
     def sentence(self) -> str:
         """What was found, in words."""
         return f"at θ = (1, ..., 1) the gradients of {self.rank} path monomials are independent"
+
+    def check(self) -> bool:
+        """Find the rank of the incidence matrix over Q, and see that each path is one."""
+        edges, last = set(self.parameters.edges), len(self.parameters.widths) - 1
+        if any(path[0][0] > 0 or path[-1][0] != last or not edges.issuperset(pairwise(path)) for path in self.paths):
+            return False
+        rows = [[int(edge in set(pairwise(path))) for edge in self.parameters.edges] for path in self.paths]
+        return Matrix(rows).rank() == self.rank
 
 
 def path_rank(parameters: Parameters) -> PathRank:
@@ -158,4 +170,4 @@ def path_rank(parameters: Parameters) -> PathRank:
         paths.append(path)
         for edge in pairwise(path):
             rows[row, place[edge]] = 1
-    return PathRank(tuple(paths[row] for row in independent(rows)))
+    return PathRank(parameters, tuple(paths[row] for row in independent(rows)))

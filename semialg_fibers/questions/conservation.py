@@ -31,7 +31,7 @@ from semialg_fibers.questions.law_search import candidates, scalings
 from semialg_fibers.questions.laws import FREE, Law, Laws, settle, unit_name, written
 from semialg_fibers.questions.lie_algebra import GradientFields, Parameters, Pattern, bracket_rank
 from semialg_fibers.questions.symmetry_fields import ROTATION, TRANSLATION, SymmetryField, symmetry_fields
-from semialg_fibers.verify.conservation import Wiring, gradient, holds_everywhere, is_conserved
+from semialg_fibers.verify.conservation import Wiring, gradient
 
 CELL_BUDGET = 2_000
 MOST_PARAMETERS = 300
@@ -62,11 +62,6 @@ class ConservationLaws(Laws):
     def patterns(self) -> tuple[Pattern, ...]:
         """The activation patterns of the cells that the laws assume."""
         return self.cells.patterns
-
-    @cached_property
-    def wiring(self) -> Wiring:
-        """The same data for the independent judge."""
-        return Wiring(self.parameters.widths, self.parameters.biased, self.patterns)
 
     @cached_property
     def symmetries(self) -> tuple[SymmetryField, ...]:
@@ -101,15 +96,6 @@ class ConservationLaws(Laws):
             if len(masks) == 1:
                 said.append(f"{unit_name((layer, i))} is {'active' if 1 in masks else 'inactive'} in all of them")
         return tuple(said)
-
-    def check(self) -> bool:
-        """Prove every law again, by polynomial identities in the patterns, with code that did not find it."""
-        return all(
-            holds_everywhere(dict(law.terms), self.wiring)
-            if law.everywhere
-            else is_conserved(dict(law.terms), self.wiring)
-            for law in (*self.found, *self.dependent)
-        )
 
     def to_json(self) -> dict[str, Any]:
         """Give what `laws --json` prints; `total` is null where it is not proved."""
@@ -259,6 +245,8 @@ def conservation_laws(
         laws.dependent,
         laws.bound,
         laws.closed,
+        wiring,
+        laws.all_patterns,
         net,
         cells,
     )

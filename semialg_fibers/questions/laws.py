@@ -23,7 +23,8 @@ from semialg_fibers.errors import BudgetExceededError
 from semialg_fibers.geometry.semialgebraic import symbols_for
 from semialg_fibers.questions.law_search import Candidate
 from semialg_fibers.questions.lie_algebra import PRIME, Parameters, independent
-from semialg_fibers.verify.conservation import Wiring, has_rank_at_most, holds_everywhere, is_conserved
+from semialg_fibers.verify.conservation import Wiring, holds_everywhere, is_conserved
+from semialg_fibers.verify.lie_rank import has_rank_at_most
 
 if TYPE_CHECKING:
     import sympy
@@ -116,6 +117,9 @@ class Bound(Protocol):
     def sentence(self) -> str:
         """What was found, in words."""
 
+    def check(self) -> bool:
+        """Find the rank again, by other code."""
+
 
 @dataclass(frozen=True)
 class Laws:
@@ -130,6 +134,8 @@ class Laws:
     dependent: tuple[Law, ...]
     bound: Bound
     closed: bool
+    wiring: Wiring
+    all_patterns: bool  # every law must hold for all patterns, also those that the wiring does not list
 
     @property
     def laws(self) -> tuple[sympy.Expr, ...]:
@@ -162,6 +168,15 @@ class Laws:
                 interval=(least, most),
             )
         return most
+
+    def check(self) -> bool:
+        """Prove the laws and both bounds again, by polynomials, with code that did not find them; may take long."""
+        laws = (dict(law.terms) for law in (*self.found, *self.dependent))
+        return (
+            all(_holds(terms, self.wiring, self.all_patterns) for terms in laws)
+            and self.bound.check()
+            and (not self.closed or has_rank_at_most(self.bound.rank, self.wiring) is True)
+        )
 
     @cached_property
     def variables(self) -> tuple[sympy.Symbol, ...]:
@@ -212,15 +227,18 @@ def settle(
     most = parameters.count - len(found)
     bound = bound_of(most)
     closed = not all_patterns and bound.rank < most and has_rank_at_most(bound.rank, wiring) is True
-    return Laws(parameters, found, rest, bound, closed)
+    return Laws(parameters, found, rest, bound, closed, wiring, all_patterns)
 
 
 def _proved(parameters: Parameters, candidate: Candidate, wiring: Wiring, all_patterns: bool) -> Law | None:
     terms = tuple((tuple(parameters.names[e] for e in monomial), _whole(value)) for monomial, value in candidate.terms)
-    everywhere = holds_everywhere(dict(terms), wiring)
-    if not everywhere and (all_patterns or not is_conserved(dict(terms), wiring)):
+    if not _holds(dict(terms), wiring, all_patterns):
         return None
-    return Law(candidate.kind, terms, candidate.units, everywhere)
+    return Law(candidate.kind, terms, candidate.units, holds_everywhere(dict(terms), wiring))
+
+
+def _holds(terms: dict[tuple[str, ...], int], wiring: Wiring, all_patterns: bool) -> bool:
+    return holds_everywhere(terms, wiring) or (not all_patterns and is_conserved(terms, wiring))
 
 
 def _whole(value: Fraction) -> int:

@@ -30,6 +30,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from flint import nmod_mat
 
+from semialg_fibers.verify.conservation import Wiring
+from semialg_fibers.verify.lie_rank import rank_of_brackets
+
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
@@ -254,6 +257,13 @@ class BracketRank:
         """What was found, in words."""
         ranks = ", ".join(map(str, self.ranks))
         return f"at a random point, modulo {PRIME}, the brackets of length up to 1, 2, ... have rank {ranks}"
+
+    def check(self) -> bool:
+        """Form the brackets again, letter by letter, without dual numbers; may take long."""
+        own = self.fields.parameters
+        wiring = Wiring(own.widths, own.biased, self.fields.patterns)
+        brackets = [[seeds.tolist() for seeds in each] for each in self.brackets]
+        return rank_of_brackets(wiring, PRIME, self.point, brackets) == self.rank
 
 
 def bracket_rank(fields: GradientFields, most: int, seed: int = 0) -> BracketRank:

@@ -2,12 +2,12 @@
 
 Main definitions
     Wiring              widths, which layers have a bias, and where needed the 0/1 patterns of the hidden units
+    Ring                outputs multiplied out, as polynomials in the parameters and the input
 
 Main results
     is_conserved        ⟨∇Q, ∇_θ f_o(x)⟩ = 0 as a polynomial in θ and x, for every output and every pattern
     holds_everywhere    the same for all patterns at once, with letters in the place of the masks
     is_symmetry         ⟨X, ∇_θ f_o(x)⟩ = 0 for a vector field X
-    has_rank_at_most    the Lie algebra of the fields has at most this rank: a closed span, shown by determinants
 
 Outputs are multiplied out in flint's polynomials. A condition that concerns the weights and biases into
 some units of one layer and the weights out of them may be shown on these units alone: by the chain rule ∇f_o is a
@@ -18,21 +18,18 @@ References: theory §7.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from flint import Ordering, fmpz_mpoly, fmpz_mpoly_ctx
+from flint import fmpz_mpoly_ctx, nmod_mpoly_ctx
 
 Monomial = tuple[str, ...]  # names of parameters, with repetition
 Polynomial = Mapping[Monomial, int]
 Field = Mapping[str, Polynomial]
 Pattern = tuple[tuple[int, ...], ...]
-
-LARGEST_SPAN = 5
-MOST_VARIABLES = 40
-MOST_GENERATORS = 60
+Polynom = Any  # flint's polynomials over Z or over residues
 
 
 @dataclass(frozen=True)
@@ -52,23 +49,25 @@ class Wiring:
         return found
 
 
-class _Ring:
+class Ring:
     """Polynomials in the parameters, the input x and, if asked for, one letter for each hidden unit's mask."""
 
-    def __init__(self, wiring: Wiring, letters: bool) -> None:
+    def __init__(self, wiring: Wiring, letters: bool = False, prime: int | None = None) -> None:
+        """Make the letters; coefficients are integers, or residues when there is a prime."""
         self.wiring, self.parameters = wiring, wiring.names()
         hidden = enumerate(wiring.widths[1:-1], 1)
         self.masks = [[f"m{layer}_{i}" for i in range(width)] if letters else [] for layer, width in hidden]
         inputs = [f"x_{k}" for k in range(wiring.widths[0])]
         names = [*self.parameters, *inputs, *(name for row in self.masks for name in row)]
-        self.context = fmpz_mpoly_ctx.get(names, Ordering.lex)
+        kind = fmpz_mpoly_ctx.get(names) if prime is None else nmod_mpoly_ctx.get(names, modulus=prime)
+        self.context: Any = kind
         self.letter = dict(zip(names, self.context.gens(), strict=True))
         self.place = {name: k for k, name in enumerate(names)}
 
-    def outputs(self, pattern: Pattern | None) -> list[fmpz_mpoly]:
+    def outputs(self, pattern: Pattern | None) -> list[Polynom]:
         """Give the outputs; None: masks as letters."""
         letter = self.letter
-        values = [letter[f"x_{k}"] for k in range(self.wiring.widths[0])]
+        values: list[Polynom] = [letter[f"x_{k}"] for k in range(self.wiring.widths[0])]
         for layer, (inputs, outputs) in enumerate(pairwise(self.wiring.widths), 1):
             made = []
             for i in range(outputs):
@@ -84,7 +83,7 @@ class _Ring:
             values = made
         return values
 
-    def polynomial(self, terms: Polynomial) -> fmpz_mpoly:
+    def polynomial(self, terms: Polynomial) -> Polynom:
         """Give Σ coefficient · monomial."""
         total = self.context.constant(0)
         for monomial, coefficient in terms.items():
@@ -94,7 +93,7 @@ class _Ring:
             total += product
         return total
 
-    def slope(self, polynomial: fmpz_mpoly, name: str) -> fmpz_mpoly:
+    def slope(self, polynomial: Polynom, name: str) -> Polynom:
         """Give the derivative by one letter."""
         return polynomial.derivative(self.place[name])
 
@@ -131,7 +130,7 @@ def is_conserved(terms: Polynomial, wiring: Wiring) -> bool:
 def holds_everywhere(terms: Polynomial, wiring: Wiring) -> bool:
     """Say whether the units concerned alone show ⟨∇Q, ∇_θ f_o(x)⟩ = 0 for all patterns, wherever they occur."""
     part = _part(gradient(terms), wiring)
-    return part is not None and _annihilates(part[0], _Ring(part[1], letters=True), None)
+    return part is not None and _annihilates(part[0], Ring(part[1], letters=True), None)
 
 
 def is_symmetry(field: Field, wiring: Wiring) -> bool:
@@ -142,10 +141,10 @@ def is_symmetry(field: Field, wiring: Wiring) -> bool:
     part = _part(field, wiring)
     if part is not None:
         # enough, not necessary: what the layers above do not see is decided on the whole network
-        ring = _Ring(part[1], letters=False)
+        ring = Ring(part[1])
         if all(_annihilates(part[0], ring, pattern) for pattern in part[1].patterns):
             return True
-    ring = _Ring(wiring, letters=False)
+    ring = Ring(wiring)
     return all(_annihilates(field, ring, pattern) for pattern in wiring.patterns)
 
 
@@ -185,7 +184,7 @@ def _part(field: Field, wiring: Wiring) -> tuple[Field, Wiring] | None:
     return small, Wiring(widths, (wiring.biased[layer - 1], False), tuple(patterns))
 
 
-def _annihilates(field: Field, ring: _Ring, pattern: Pattern | None) -> bool:
+def _annihilates(field: Field, ring: Ring, pattern: Pattern | None) -> bool:
     components = {name: ring.polynomial(terms) for name, terms in field.items()}
     for output in ring.outputs(pattern):
         total = ring.context.constant(0)
@@ -194,105 +193,3 @@ def _annihilates(field: Field, ring: _Ring, pattern: Pattern | None) -> bool:
         if total:
             return False
     return True
-
-
-# a span that brackets do not leave
-
-
-def has_rank_at_most(rank: int, wiring: Wiring) -> bool | None:
-    """Say whether the Lie algebra of all ∇_θ (coefficient of f_o) is shown to have at most this rank; None: not tried.
-
-    Fields Y_1, ..., Y_r with a minor that is no zero polynomial are found among the generators and their brackets. If
-    all generators and all [generator, Y_j] lie in their span over the rational functions (determinants that vanish
-    identically), the span is closed under brackets and contains the whole Lie algebra. None also when there are no such
-    Y_j, or when r, the parameters that move or the generators exceed `LARGEST_SPAN`, `MOST_VARIABLES`,
-    `MOST_GENERATORS`.
-
-    Implements: theory §7.
-
-    >>> linear = Wiring((1, 1, 1), (False, False), (((1,),),))  # one field
-    >>> has_rank_at_most(1, linear)
-    True
-    >>> two_outputs = Wiring((1, 1, 2), (False, False), (((1,),),))
-    >>> has_rank_at_most(1, two_outputs), has_rank_at_most(2, two_outputs)
-    (None, True)
-    """
-    if not 0 < rank <= LARGEST_SPAN:
-        return None
-    ring = _Ring(wiring, letters=False)
-    potentials = list(_coefficients(ring))
-    moving = [name for name in ring.parameters if any(ring.slope(phi, name) for phi in potentials)]
-    if len(moving) > MOST_VARIABLES or len(potentials) > MOST_GENERATORS:
-        return None
-    generators = [[ring.slope(phi, name) for name in moving] for phi in potentials]
-    chosen = _basis(generators, rank, ring, moving)
-    if chosen is None:
-        return None
-    span, columns = chosen
-    following = (_bracket(x, y, ring, moving) for x in generators for y in span)
-    for candidate in (*generators, *following):
-        for extra in range(len(moving)):
-            places = [*columns, extra]
-            if extra not in columns and _determinant([[row[k] for k in places] for row in [*span, candidate]]):
-                return None
-    return True
-
-
-def _coefficients(ring: _Ring) -> Iterator[fmpz_mpoly]:
-    """Yield the coefficients of the monomials in x of all outputs in all patterns, each once."""
-    size = len(ring.place)
-    inputs = [k for name, k in ring.place.items() if name.startswith("x_")]
-    seen = set()
-    for pattern in ring.wiring.patterns:
-        for output in ring.outputs(pattern):
-            parts: dict[tuple[int, ...], dict[tuple[int, ...], Any]] = {}
-            for exponents, value in output.to_dict().items():
-                rest = tuple(0 if k in inputs else exponents[k] for k in range(size))
-                parts.setdefault(tuple(exponents[k] for k in inputs), {})[rest] = value
-            for part in parts.values():
-                key = tuple(sorted((e, int(v)) for e, v in part.items()))
-                if key not in seen:
-                    seen.add(key)
-                    yield ring.context.from_dict(part)
-
-
-def _bracket(x: list[fmpz_mpoly], y: list[fmpz_mpoly], ring: _Ring, moving: list[str]) -> list[fmpz_mpoly]:
-    """Give DY·X − DX·Y."""
-    made = []
-    for a, b in zip(x, y, strict=True):
-        total = ring.context.constant(0)
-        for name, u, v in zip(moving, x, y, strict=True):
-            total += ring.slope(b, name) * u - ring.slope(a, name) * v
-        made.append(total)
-    return made
-
-
-def _basis(
-    generators: list[list[fmpz_mpoly]], rank: int, ring: _Ring, moving: list[str]
-) -> tuple[list[list[fmpz_mpoly]], list[int]] | None:
-    """Give `rank` fields, generators and brackets with them, and columns in which their determinant is not zero."""
-    span: list[list[fmpz_mpoly]] = []
-    columns: list[int] = []
-    waiting = list(generators)
-    for candidate in waiting:
-        for extra in range(len(moving)):
-            places = [*columns, extra]
-            if extra not in columns and _determinant([[row[k] for k in places] for row in [*span, candidate]]):
-                span, columns = [*span, candidate], places
-                waiting += [_bracket(x, candidate, ring, moving) for x in generators]
-                break
-        if len(span) == rank:
-            return span, columns
-    return None
-
-
-def _determinant(rows: list[list[fmpz_mpoly]]) -> fmpz_mpoly:
-    """Give the determinant, by expansion along the first row (at most `LARGEST_SPAN` + 1 rows)."""
-    if len(rows) == 1:
-        return rows[0][0]
-    total = rows[0][0] * 0
-    for k, entry in enumerate(rows[0]):
-        if entry:
-            minor = _determinant([[*row[:k], *row[k + 1 :]] for row in rows[1:]])
-            total += minor * entry if k % 2 == 0 else -minor * entry
-    return total

@@ -8,11 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lie_oracle import Polynomials
 
-from semialg_fibers.verify import conservation as module
 from semialg_fibers.verify.conservation import (
     Wiring,
     gradient,
-    has_rank_at_most,
     holds_everywhere,
     is_conserved,
     is_symmetry,
@@ -96,27 +94,6 @@ def wirings(draw):
     masks = [list(product((0, 1), repeat=width)) for width in widths[1:-1]]
     patterns = draw(st.lists(st.sampled_from(list(product(*masks))), min_size=1, max_size=3, unique=True))
     return Wiring(widths, (draw(st.booleans()),) * (len(widths) - 1), tuple(patterns))
-
-
-@settings(max_examples=60)
-@given(wirings(), st.integers(0, 6))
-def test_a_bound_for_the_rank_is_never_below_it_and_tight_where_it_is_asked(wiring, rank):
-    """Never true below the rank of the slow oracle; true at the rank, within the limits."""
-    oracle = Polynomials(wiring.widths, wiring.biased, wiring.patterns)
-    exact = oracle.lie_ranks()[-1] if oracle.fields else 0
-    if has_rank_at_most(rank, wiring):
-        assert exact <= rank
-    if 0 < exact <= module.LARGEST_SPAN:
-        assert has_rank_at_most(exact, wiring)
-
-
-def test_what_is_too_large_is_not_tried(monkeypatch):
-    small = Wiring((1, 1, 1), (True, True), (((1,),),))
-    assert has_rank_at_most(3, small) is True
-    for limit in ("LARGEST_SPAN", "MOST_VARIABLES", "MOST_GENERATORS"):
-        with monkeypatch.context() as patch:
-            patch.setattr(module, limit, 1)
-            assert has_rank_at_most(3, small) is None
 
 
 @settings(max_examples=25)
