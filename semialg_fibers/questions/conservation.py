@@ -24,14 +24,13 @@ from typing import Any
 from flint import fmpq
 
 from semialg_fibers.errors import BudgetExceededError, UnsupportedError
-from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.networks.cells import check_least, each_cell
 from semialg_fibers.networks.layer import Network, relu
 from semialg_fibers.questions.law_search import candidates, scalings
 from semialg_fibers.questions.laws import FREE, Law, Laws, settle, unit_name, written
 from semialg_fibers.questions.lie_algebra import GradientFields, Parameters, Pattern, bracket_rank
 from semialg_fibers.questions.symmetry_fields import ROTATION, TRANSLATION, SymmetryField, symmetry_fields
-from semialg_fibers.verify.conservation import Wiring, gradient
+from semialg_fibers.verify.conservation import Wiring
 
 CELL_BUDGET = 2_000
 MOST_PARAMETERS = 300
@@ -71,21 +70,12 @@ class ConservationLaws(Laws):
     @cached_property
     def independent_here(self) -> int:
         """The rank over Q of the gradients of the laws at the network itself."""
-        values = self.network.parameters
-        rows = []
-        for law in self.found:
-            slopes = gradient(dict(law.terms))
-            row = {
-                name: sum((c * _product(monomial, values) for monomial, c in terms.items()), fmpq(0))
-                for name, terms in slopes.items()
-            }
-            rows.append([row.get(name, fmpq(0)) for name in self.parameters.names])
-        return Matrix(rows, columns=self.parameters.count).rank()
+        return self.rank_at(self.network.parameters)
 
     @cached_property
     def assumptions(self) -> tuple[str, ...]:
         """Sentences that say what the laws assume; empty when all of them hold everywhere."""
-        if all(law.everywhere for law in self.found):
+        if all(law.everywhere for law in (*self.found, *self.dependent)):
             return ()
         said = [
             f"every data point stays inside a cell with one of the {len(self.patterns)} activation patterns that occur "
@@ -196,13 +186,6 @@ class ConservationLaws(Laws):
 def _law_to_json(law: Law) -> dict[str, Any]:
     units = [{"layer": layer, "unit": unit} for layer, unit in law.units]
     return {"kind": law.kind, "polynomial": str(law), "units": units, "everywhere": law.everywhere}
-
-
-def _product(monomial: tuple[str, ...], values: dict[str, fmpq]) -> fmpq:
-    total = fmpq(1)
-    for name in monomial:
-        total *= values[name]
-    return total
 
 
 def conservation_laws(

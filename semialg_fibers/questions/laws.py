@@ -13,17 +13,22 @@ References: theory §7.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import random
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import prod
 from typing import TYPE_CHECKING, Protocol
 
+from flint import fmpq
+
 from semialg_fibers.errors import BudgetExceededError
+from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.semialgebraic import symbols_for
 from semialg_fibers.questions.law_search import Candidate
 from semialg_fibers.questions.lie_algebra import PRIME, Parameters, independent
-from semialg_fibers.verify.conservation import Wiring, holds_everywhere, is_conserved
+from semialg_fibers.verify.conservation import Wiring, gradient, holds_everywhere, is_conserved
 from semialg_fibers.verify.lie_rank import has_rank_at_most
 
 if TYPE_CHECKING:
@@ -169,11 +174,27 @@ class Laws:
             )
         return most
 
+    def rank_at(self, values: Mapping[str, fmpq]) -> int:
+        """Give the rank over Q of the gradients of the independent laws at a parameter given by names."""
+        rows = []
+        for law in self.found:
+            row = dict.fromkeys(self.parameters.names, fmpq(0))
+            for name, terms in gradient(dict(law.terms)).items():
+                row[name] = sum((prod((values[n] for n in each), start=fmpq(c)) for each, c in terms.items()), fmpq(0))
+            rows.append(row.values())
+        return Matrix(rows, columns=self.parameters.count).rank()
+
     def check(self) -> bool:
-        """Prove the laws and both bounds again, by polynomials, with code that did not find them; may take long."""
+        """Prove the laws and both bounds again, over Q and by polynomials, with code that did not find them.
+
+        This may take long. The gradients are looked at in one point, which suffices when they are independent there.
+        """
         laws = (dict(law.terms) for law in (*self.found, *self.dependent))
+        source = random.Random(0)
+        point = {name: fmpq(source.randint(1, 10_000)) for name in self.parameters.names}
         return (
             all(_holds(terms, self.wiring, self.all_patterns) for terms in laws)
+            and self.rank_at(point) == self.independent
             and self.bound.check()
             and (not self.closed or has_rank_at_most(self.bound.rank, self.wiring) is True)
         )

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lie_oracle import Polynomials
 
-from semialg_fibers import gallery
+from semialg_fibers import Network, Orthant, gallery
 from semialg_fibers.questions.architecture_laws import architecture_laws
 from semialg_fibers.questions.conservation import conservation_laws
 from semialg_fibers.questions.lie_algebra import PRIME, GradientFields, Parameters, bracket_rank
@@ -78,6 +78,14 @@ def test_determinants_are_those_of_sympy(size):
     assert sympy.expand(found - expected) == 0
 
 
+def test_brackets_of_three_fields_are_formed_again():
+    """Three linear neurons on the half-line, theory §7: the ranks grow 2, 3, 4."""
+    net = Network([([[1], [2], [3]], [4, 1, 5]), ([[1, -2, 3]], [0])], Orthant(1))
+    found = conservation_laws(net)
+    assert found.bound.ranks == (2, 3, 4)
+    assert found.check()
+
+
 def test_laws_are_checked_with_their_number():
     """A law that is none, paths that are none, a bound that is too high: each is noticed."""
     found = conservation_laws(gallery.network("hidden_2_2_2_1"))
@@ -85,12 +93,14 @@ def test_laws_are_checked_with_their_number():
     wrong = replace(found.found[0], terms=found.found[0].terms[:-1])
     assert not replace(found, found=(wrong, *found.found[1:])).check()
     assert not replace(found, bound=replace(found.bound, ranks=(10, 12))).check()
+    assert not replace(found, found=(*found.found, found.found[0])).check()
     assert not replace(found, bound=replace(found.bound, ranks=(3,)), closed=True).check()
     paths = architecture_laws((2, 3, 1))
     assert paths.check()
     assert not replace(paths.bound, paths=(*paths.bound.paths, paths.bound.paths[0])).check()
     assert not replace(paths.bound, paths=(*paths.bound.paths[:-1], ((0, 0), (2, 0)))).check()
     assert not replace(paths.bound, paths=(*paths.bound.paths[:-1], ((1, 0), (2, 0)))).check()
+    assert not replace(paths.bound, paths=(*paths.bound.paths[:-1], ((0, 0), (1, 0)))).check()
     linear = architecture_laws((2, 2, 2), False, "linear")
     assert linear.check()
     assert not replace(linear, all_patterns=True).check()  # mixings are no laws of ReLU networks
