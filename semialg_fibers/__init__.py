@@ -48,9 +48,12 @@ from semialg_fibers.networks.cells import cells
 from semialg_fibers.networks.layer import Layer, Network
 from semialg_fibers.networks.neuron_kind import neuron_types
 from semialg_fibers.questions.alignment import align
+from semialg_fibers.questions.architecture_laws import ArchitectureLaws, architecture_laws
+from semialg_fibers.questions.conservation import ConservationLaws, conservation_laws
 from semialg_fibers.questions.dimension import functional_dimension
 from semialg_fibers.questions.equivalence import Different, Same, Undecided, same_function
 from semialg_fibers.questions.explanation import Explanation, explain_dimension
+from semialg_fibers.questions.gradient_steps import drift, gradient_step
 from semialg_fibers.questions.identifiability import Identifiability, identifiability
 from semialg_fibers.questions.initialisation import Initialisation, identifiability_probability
 from semialg_fibers.questions.matching import canonical_form, match_units
@@ -102,6 +105,12 @@ __all__ = [
     "functional_dimension",
     "explain_dimension",
     "Explanation",
+    "conservation_laws",
+    "ConservationLaws",
+    "architecture_laws",
+    "ArchitectureLaws",
+    "gradient_step",
+    "drift",
     "cells",
     "nonnegative_column_rank",
     "to_text",

@@ -139,6 +139,23 @@ def dimension(net: str) -> None:
 
 
 @cli.command()
+@click.argument("net")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+@click.option("--latex", "as_latex", is_flag=True, help="The independent laws in LaTeX.")
+def laws(net: str, as_json: bool, as_latex: bool) -> None:
+    """What gradient flow conserves: the laws, their number, and what proves it."""
+    from semialg_fibers.questions.conservation import conservation_laws
+
+    if as_json and as_latex:
+        raise click.UsageError("--json and --latex exclude each other.")
+    found = conservation_laws(load(net))
+    if as_json:
+        click.echo(json.dumps(found.to_json(), indent=1, ensure_ascii=False))
+    else:
+        click.echo(found.to_latex() if as_latex else found.explain())
+
+
+@cli.command()
 @click.argument("a")
 @click.argument("b")
 @click.option("--method", type=click.Choice(["auto", "canonical", "exact"]), default="auto", show_default=True)

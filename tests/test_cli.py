@@ -629,3 +629,29 @@ def test_undecided_has_a_code_of_its_own(tmp_path, capfd):
     arguments = ("same", *map(str, paths))
     assert outcome(capfd, *arguments, "--method", "canonical")[0] == 3
     assert outcome(capfd, *arguments)[0] == 0
+
+
+# laws
+
+
+@every_network
+def test_laws_are_told_in_three_ways(name, capfd):
+    code, out, err = outcome(capfd, "laws", f"gallery:{name}")
+    assert (code, err) == (0, "")
+    code, text, err = outcome(capfd, "laws", f"gallery:{name}", "--json")
+    assert (code, err) == (0, "")
+    told = json.loads(text)
+    assert told["total"] == told["independent"] == len(told["laws"])
+    assert f"number of independent laws: exactly {told['total']}" in out
+    assert all(law["polynomial"] in out for law in told["laws"])
+    code, latex, err = outcome(capfd, "laws", f"gallery:{name}", "--latex")
+    assert (code, err) == (0, "")
+    assert latex.count("&=") == told["independent"]
+
+
+def test_laws_are_refused_in_one_sentence(tmp_path, capfd):
+    assert_refused(outcome(capfd, "laws", "gallery:visible_2_2_2_1", "--json", "--latex"), "exclude each other")
+    assert_refused(outcome(capfd, "laws", DIGITS), "parameters, more than the budget")
+    path = tmp_path / "net.json"
+    write_network(Network([([[0]], [0]), ([[1]], [0])]), path)
+    assert_refused(outcome(capfd, "laws", path), "vanishes on every cell")
