@@ -418,6 +418,9 @@ def test_nothing_is_exchanged_but_numbers():
     assert normal_form(product(A, B)) != normal_form(product(B, A))
     assert normal_form(product(c, a, b)) == normal_form(product(c, b, a))
     assert normal_form(product(c, row, column, a)) == normal_form(product(c, a, row, column))
+    other, below = matrix("q", 1, "n"), matrix("t", "n", 1)
+    assert normal_form(product(row, column, other, below)) == normal_form(product(other, below, row, column))
+    assert normal_form(product(row, column, other, below)) != normal_form(product(other, column, row, below))
     one, two = matrix("p", "k", "k"), matrix("q", "k", "k")  # k may be 1, but need not
     assert normal_form(product(one, two)) != normal_form(product(two, one))
 
