@@ -70,6 +70,9 @@ def test_counts_by_hand():
     )  # 5!/(2! 3!)
     assert stabiliser_order(cycle(6)) == 12
     assert relabelling_count(cycle(6)) == factorial(6) ** 2 // 12
+    # Two copies of one unit and a third: without the copies the third could take their place, with them it cannot.
+    uneven = Network([([[1]] * 3, [0] * 3), ([[1, 1, 2], [2, 2, 1]], [0, 0]), ([[1, 1]], [0])])
+    assert stabiliser_order(uneven) == 2
     full = Network([([[1]] * 30, [0] * 30), ([[1] * 30], [0])])  # thirty copies of one unit
     assert relabelling_count(full) == 1
     assert relabelling_count(Network([([[1, 2]], [3])])) == 1

@@ -264,6 +264,8 @@ def test_forged_objects_are_refused():
     """Constructors have checked everything once, but the checker trusts none of it."""
     with pytest.raises(InvalidNetworkError):
         equal(A, Liar("symbol", ("n", "n"), (), "B"))
+    with pytest.raises(InvalidNetworkError):
+        Term("sum", ("n", "n"), (A, Liar("symbol", ("n", "n"), (), "B")))
     claim = Claim("a claim", (), (equal(A, B),))
     statement = equal(A, B)
     object.__setattr__(statement, "terms", (A, Liar("symbol", ("n", "n"), (), "B")))
