@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import sympy
 
 MOST_UNITS = 100_000  # of a layer, for an exact factorial
-REFINEMENTS = 2_000  # budget of the search for automorphisms
+BUDGET = 20_000_000  # weights that may be looked at in the search for symmetric relabellings
 
 
 class RelabellingCount(int):
@@ -56,11 +56,11 @@ class RelabellingCount(int):
             return sympy.Float(mpmath.log10(mpmath.mpf(int(self))), digits)
 
 
-def relabelling_count(subject: int | Network, budget: int = REFINEMENTS) -> RelabellingCount:
+def relabelling_count(subject: int | Network, budget: int = BUDGET) -> RelabellingCount:
     """Count the parameters that relabelling hidden units gives: n! for n different units, ∏ n_l! / |stabiliser| else.
 
     For one hidden layer that is n!/∏ m_c!, m_c the number of copies of each unit. `budget` bounds the search for
-    symmetric relabellings of deeper networks.
+    symmetric relabellings of deeper networks, in weights looked at.
 
     Implements: theory §8.
 
@@ -87,17 +87,19 @@ def relabelling_count(subject: int | Network, budget: int = REFINEMENTS) -> Rela
     return RelabellingCount(labellings if isinstance(subject, int) else labellings // stabiliser_order(subject, budget))
 
 
-def stabiliser_order(net: Network, budget: int = REFINEMENTS) -> int:
+def stabiliser_order(net: Network, budget: int = BUDGET) -> int:
     """Give the number of relabellings of hidden units that leave every parameter as it is.
 
     Copies of one unit are counted by factorials and merged; the rest by orbits and stabilisers, where colour refinement
     decides which units can be exchanged.
 
     Raises:
-        BudgetExceededError: when more than `budget` refinements are needed.
+        BudgetExceededError: when more than `budget` weights would have to be looked at.
     """
     merged = _Merged.of(net)
     copies = prod(factorial(count) for counts in merged.copies for count in counts)
+    if all(len(set(row)) == len(row) for row in merged.biases):  # each unit keeps its own bias: nothing can move
+        return copies
     return copies * _Search(merged, budget).order(())
 
 
@@ -173,12 +175,12 @@ class _Search:
 
     def _refined(self, fixed: Sequence[tuple[Unit, ...]]) -> list[Colours]:
         """Colour the units of one or two copies of the network until nothing more can be told apart."""
-        self.left -= 1
-        if self.left < 0:
-            raise BudgetExceededError("the search for symmetric relabellings is beyond its budget")
         coloured = [self._first(units) for units in fixed]
         kinds = 0
         while True:
+            self.left -= len(fixed) * 2 * sum(len(rows) * len(rows[0]) for rows in self.net.weights)
+            if self.left < 0:
+                raise BudgetExceededError("the search for symmetric relabellings is beyond its budget")
             signatures = [self._signatures(colours) for colours in coloured]
             names = {
                 key: i for i, key in enumerate(sorted({key for each in signatures for row in each for key in row}))
