@@ -87,6 +87,8 @@ def document_from_text(text: str) -> Any:
     Raises:
         InvalidNetworkError: where the text is no JSON, is too long or too deep, or has a key twice.
     """
+    if not isinstance(text, str):
+        raise InvalidNetworkError(f"a derivation is read from text, got {type(text).__name__}")
     if len(text) > MAX_TEXT:
         raise InvalidNetworkError(f"a derivation of more than {MAX_TEXT:,} characters is beyond the stated size")
     try:

@@ -2,6 +2,8 @@
 
 import json
 import random
+import subprocess
+from shutil import which
 
 import pytest
 from hypothesis import given, settings
@@ -311,6 +313,17 @@ def test_steps_check_themselves_and_print(name):
     assert latex.count(r"\begin{align*}") == latex.count(r"\end{align*}")
 
 
+@pytest.mark.skipif(which("pdflatex") is None, reason="pdflatex is missing: install TeX Live with amsmath")
+def test_latex_is_accepted_by_latex(tmp_path):
+    bodies = "\n".join(theorem(name).to_latex() for name in THEOREMS)
+    forged = Derivation(Claim("50% of {a_b} \\ & ~^#$", (), (equal(A, A),)), (Line("1_%", equal(A, A), "r{ing"),))
+    head = "\\documentclass{article}\n\\usepackage{amsmath}\n\\begin{document}\n"
+    (tmp_path / "proofs.tex").write_text(f"{head}{bodies}\n{forged.to_latex()}\n\\end{{document}}\n")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "proofs.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
+
+
 def test_a_step_that_does_not_follow_says_so():
     proof = theorem("permutation_symmetry")
     bad = Line("3", equal(A @ B, B @ A), "ring")
@@ -364,6 +377,12 @@ def test_a_hostile_file_is_refused(text):
     with pytest.raises(InvalidNetworkError) as caught:
         Derivation.from_json(text)
     assert "\n" not in caught.value.message
+
+
+@pytest.mark.parametrize("wrong", [None, b"{}", 3, {}])
+def test_what_is_no_text_is_refused(wrong):
+    with pytest.raises(InvalidNetworkError, match="text"):
+        Derivation.from_json(wrong)
 
 
 def test_a_deep_term_is_refused():
