@@ -340,7 +340,7 @@ def test_the_premises_hold_often_enough(rule):
         met.append(true_in_instances(data.draw(steps(rule)), seed, rule)[1])
 
     count()
-    assert sum(met) > 10
+    assert sum(met) > 3
 
 
 def mutated_term(draw, term):
