@@ -113,10 +113,10 @@ class _Merged:
 
     @classmethod
     def of(cls, net: Network) -> _Merged:
-        names: dict[tuple[int, int], int] = {}
+        names: dict[fmpq, int] = {}
 
         def named(value: fmpq) -> int:
-            return names.setdefault((int(value.p), int(value.q)), len(names))
+            return names.setdefault(value, len(names))
 
         rows = [[tuple(map(named, row)) for row in layer.matrix.rows()] for layer in net.layers]
         biases = [tuple(map(named, layer.offset)) for layer in net.layers]

@@ -415,7 +415,7 @@ def scrambled(value, rng):
     return value
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(seed=st.integers(0, 2**30), name=st.sampled_from(sorted(THEOREMS)))
 def test_a_scrambled_file_is_refused_or_judged(seed, name):
     """Never a traceback: an error of the package, or a verdict; a good verdict is about what an honest proof shows."""
