@@ -47,16 +47,19 @@ from semialg_fibers.geometry.semialgebraic import BasicSet, SemialgebraicSet
 from semialg_fibers.networks.cells import cells
 from semialg_fibers.networks.layer import Layer, Network
 from semialg_fibers.networks.neuron_kind import neuron_types
+from semialg_fibers.questions.activations import Pointwise
 from semialg_fibers.questions.alignment import align
 from semialg_fibers.questions.architecture_laws import ArchitectureLaws, architecture_laws
 from semialg_fibers.questions.conservation import ConservationLaws, conservation_laws
 from semialg_fibers.questions.dimension import functional_dimension
 from semialg_fibers.questions.equivalence import Different, Same, Undecided, same_function
+from semialg_fibers.questions.equivariance import is_permutation_equivariant
 from semialg_fibers.questions.explanation import Explanation, explain_dimension
 from semialg_fibers.questions.gradient_steps import drift, gradient_step
 from semialg_fibers.questions.identifiability import Identifiability, identifiability
 from semialg_fibers.questions.initialisation import Initialisation, identifiability_probability
 from semialg_fibers.questions.matching import canonical_form, match_units
+from semialg_fibers.questions.relabelling import averaging, distant_twin, relabelling_count, unit_correlations
 from semialg_fibers.questions.sound_fiber import SoundFiber, sound_fiber
 from semialg_fibers.questions.summary import summary
 
@@ -102,6 +105,12 @@ __all__ = [
     "canonical_form",
     "match_units",
     "align",
+    "relabelling_count",
+    "is_permutation_equivariant",
+    "Pointwise",
+    "averaging",
+    "unit_correlations",
+    "distant_twin",
     "functional_dimension",
     "explain_dimension",
     "Explanation",

@@ -209,6 +209,24 @@ def check(certificate: str) -> int:
     return 0
 
 
+@cli.command()
+@click.argument("name")
+@click.option("--latex", is_flag=True, help="LaTeX (amsmath) instead of text.")
+@click.option("--json", "as_json", is_flag=True, help="A file with the proof, for the command check.")
+def prove(name: str, latex: bool, as_json: bool) -> None:
+    """A theorem with its proof, every step checked. NAME: permutation_symmetry, positive_scaling, sign_flip, ..."""
+    from semialg_fibers.verify.theorems import theorem
+
+    derivation = theorem(name)
+    gap = derivation.gap()
+    if gap is not None:
+        raise CertificateRejected(f"the proof of {name} has a gap at {gap}")
+    if as_json or latex:
+        click.echo(derivation.to_json() if as_json else derivation.to_latex(), nl=False)
+    else:
+        click.echo(f"{derivation.to_text()}\nverified: all {len(derivation.steps)} steps follow")
+
+
 @contextmanager
 def watched(what: str) -> Iterator[Callable[[int], None] | None]:
     """Give a function to be told how many have been looked at: a bar on a terminal, None in a pipe."""

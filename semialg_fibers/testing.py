@@ -3,8 +3,9 @@
 Main definitions
     assert_same_function    two networks are the same function, proved and checked
     assert_in_fiber         a network lies in a fiber
+    assert_proved           a derivation proves its claim
 
-References: theory §1, §4.
+References: theory §1, §4, §8.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from semialg_fibers.fibers.bottleneck import Fiber
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.questions.equivalence import Different, Undecided, same_function
+from semialg_fibers.verify.derivation import Derivation
 
 
 def assert_same_function(a: Network, b: Network) -> None:
@@ -55,3 +57,18 @@ def assert_in_fiber(net: Network, fiber: Fiber) -> None:
         )
     assert_same_function(fiber.network, net)
     raise AssertionError("the network has the function, but lies in no component of the fiber (is it generic?)")
+
+
+def assert_proved(derivation: Derivation) -> None:
+    """Assert that every step of a derivation follows by its rule and that the claim is among what is proved.
+
+    Raises:
+        AssertionError: with the label of the first step that does not follow, and the reason.
+
+    >>> from semialg_fibers.verify.theorems import sign_flip
+    >>> assert_proved(sign_flip())
+    """
+    __tracebackhide__ = True
+    gap = derivation.gap()
+    if gap is not None:
+        raise AssertionError(f"{derivation.claim.title}: {gap}")

@@ -15,6 +15,7 @@ from semialg_fibers.exchange.files import network_to_json, write_network
 from semialg_fibers.fibers.bottleneck import fiber
 from semialg_fibers.geometry.domain import Orthant
 from semialg_fibers.networks.layer import Network
+from semialg_fibers.verify.theorems import theorem
 
 DIGITS = Path(__file__).parents[1] / "notebooks" / "data" / "digits-64-32-16-10.json"
 REFUSED = {  # what fiber says of the gallery networks that it refuses
@@ -655,3 +656,33 @@ def test_laws_are_refused_in_one_sentence(tmp_path, capfd):
     path = tmp_path / "net.json"
     write_network(Network([([[0]], [0]), ([[1]], [0])]), path)
     assert_refused(outcome(capfd, "laws", path), "vanishes on every cell")
+
+
+# prove
+
+
+@pytest.mark.parametrize("name", ["permutation_symmetry", "sign_flip"])
+def test_prove_prints_the_proof_and_its_verdict(name, capfd):
+    proof = theorem(name)
+    assert outcome(capfd, "prove", name) == (
+        0, f"{proof.to_text()}\nverified: all {len(proof.steps)} steps follow\n", "",
+    )  # fmt: skip
+    assert outcome(capfd, "prove", name, "--latex") == (0, proof.to_latex(), "")
+
+
+def test_a_proof_is_a_file_that_check_proves_again(capfd, tmp_path):
+    code, out, _ = outcome(capfd, "prove", "orientation_identity", "--json")
+    path = tmp_path / "proof.json"
+    path.write_text(out)
+    assert code == 0
+    assert outcome(capfd, "check", path) == (0, "verified: relu(Z) − relu(−Z) = Z\n", "")
+    path.write_text(out.replace('"rule": "active"', '"rule": "inactive"', 1))
+    code, out, err = outcome(capfd, "check", path)
+    assert (code, err) == (1, "")
+    assert out.startswith("rejected: the proof has a gap at step ")
+    path.write_text('{"format": "semialg_fibers/derivation", "version": 1}')
+    assert_refused(outcome(capfd, "check", path), "derivation")
+
+
+def test_prove_names_the_theorems_when_it_knows_none(capfd):
+    assert_refused(outcome(capfd, "prove", "fermat"), "hiding_translation")

@@ -3,7 +3,9 @@
 import pytest
 
 from semialg_fibers import Network, fiber, gallery
-from semialg_fibers.testing import assert_in_fiber, assert_same_function
+from semialg_fibers.testing import assert_in_fiber, assert_proved, assert_same_function
+from semialg_fibers.verify.derivation import Derivation
+from semialg_fibers.verify.theorems import theorem
 
 
 def test_equal_functions_pass():
@@ -36,3 +38,10 @@ def test_a_member_that_is_not_generic_is_told_apart():
     split = Network([first, ([row, row], [second.offset[0]] * 2), ([[weight / 2, weight / 2]], third.offset)])
     with pytest.raises(AssertionError, match="generic"):
         assert_in_fiber(split, fiber(net))
+
+
+def test_proofs_pass_and_gaps_are_named():
+    proof = theorem("positive_scaling")
+    assert_proved(proof)
+    with pytest.raises(AssertionError, match="Rescaling hidden units: step 4: "):
+        assert_proved(Derivation(proof.claim, proof.lines[1:]))

@@ -1,9 +1,9 @@
-"""Certificates of equality and difference: files with both networks in them, re-checked by independent code.
+"""Certificates of equality and difference, and proofs: files that are re-checked by independent code.
 
 Main definitions
     certificate_to_json    an answer of `same_function` with both networks
     read_certificate       the file, as networks and certificate
-    Stored                 what was read; `check()` re-proves it
+    Stored, StoredProof    what was read; `check()` re-proves it
 
 Nothing here imports the code that decides.
 
@@ -24,6 +24,8 @@ from semialg_fibers.exchange.json_values import Number, named, parse_json
 from semialg_fibers.geometry.scalar import Vector, vector
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.verify.certificate import DifferentCertificate, SameCertificate
+from semialg_fibers.verify.derivation import FORMAT as PROOF_FORMAT
+from semialg_fibers.verify.derivation import Derivation
 
 FORMAT = "semialg_fibers/certificate"
 
@@ -52,6 +54,30 @@ class Stored:
             raise CertificateRejected(f"the certificate does not prove its claim ({self.claim})")
 
 
+@dataclass(frozen=True)
+class StoredProof:
+    """A derivation of a theorem."""
+
+    derivation: Derivation
+
+    @property
+    def claim(self) -> str:
+        """The claim itself: its title is only a name, and may say anything."""
+        given = ", ".join(map(str, self.derivation.claim.hypotheses))
+        shown = ", ".join(map(str, self.derivation.claim.conclusions))
+        return f"where {given}: {shown}" if given else shown
+
+    def check(self) -> None:
+        """Check every step.
+
+        Raises:
+            CertificateRejected: with the first step that does not follow.
+        """
+        gap = self.derivation.gap()
+        if gap is not None:
+            raise CertificateRejected(f"the proof has a gap at {gap}")
+
+
 def certificate_to_json(a: Network, b: Network, certificate: SameCertificate | DifferentCertificate) -> str:
     """Give the text of a certificate file."""
     document: dict[str, Any] = {"format": FORMAT, "version": 1}
@@ -73,8 +99,8 @@ def certificate_to_json(a: Network, b: Network, certificate: SameCertificate | D
     return f'{head},\n "a": {network_to_json(a).strip()},\n "b": {network_to_json(b).strip()}\n}}\n'
 
 
-def read_certificate(path: str | bytes | os.PathLike[Any]) -> Stored:
-    """Read a certificate file.
+def read_certificate(path: str | bytes | os.PathLike[Any]) -> Stored | StoredProof:
+    """Read a certificate file, or the file of a proof.
 
     Raises:
         InvalidNetworkError: where the file is no certificate (place: `file`).
@@ -83,6 +109,8 @@ def read_certificate(path: str | bytes | os.PathLike[Any]) -> Stored:
     text = read_text(source)
     with named(source):
         document = parse_json(text)
+        if isinstance(document, dict) and document.get("format") == PROOF_FORMAT:
+            return StoredProof(Derivation.from_json(text))
         if not isinstance(document, dict) or document.get("format") != FORMAT or document.get("version") != "1":
             raise InvalidNetworkError("this is no certificate file of version 1")
         try:

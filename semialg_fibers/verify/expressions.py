@@ -1,0 +1,358 @@
+"""Matrix expressions with symbolic sizes, and statements about them: what a proof talks about.
+
+Main definitions
+    Term         a matrix expression; its constructor refuses sizes that do not fit
+    Statement    a relation between terms, or a property of a function
+
+Main results
+    normal_form    a term as an integer combination of words in a free ring: equal forms, equal matrices
+    examined       refuses anything that is not plain, well-sized data
+
+Sizes are names or positive integers; two sizes fit when they are the same. A term stands for one real matrix for every
+choice of sizes, matrices and functions.
+
+References: theory §8.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError
+from semialg_fibers.verify.notation import RELU, sentence_of, text_of
+
+Size = str | int
+Shape = tuple[Size, Size]
+Word = tuple[Any, ...]  # of atoms (head, name, shape, transposed, normal form inside)
+NormalForm = tuple[tuple[Word, int], ...]
+
+SCALAR: Shape = (1, 1)
+BUDGET = 10_000  # atoms in a normal form
+MAX_NODES = 5_000  # of a term that is brought to a normal form
+MAX_SIZE = 10**6  # of a size that is a number
+_LETTER = "A-Za-zα-νξπ-ωΓΔΘΛΞΠΣΥΦΨΩ"
+_NAME = re.compile(rf"[{_LETTER}][{_LETTER}0-9]{{0,15}}(_[{_LETTER}0-9]{{1,8}})?'{{0,2}}")
+_PARTS = {"symbol": 0, "identity": 0, "zero": 0, "negative": 1, "transpose": 1, "inverse": 1, "apply": 1}
+
+
+def is_name(value: object) -> bool:
+    """Say whether a value can name a matrix, a function or a size."""
+    return type(value) is str and _NAME.fullmatch(value) is not None
+
+
+def _is_size(value: object) -> bool:
+    return is_name(value) or (type(value) is int and 1 <= value <= MAX_SIZE)
+
+
+@dataclass(frozen=True)
+class Term:
+    """A matrix expression of one shape: `head` says how it is made of its `parts`.
+
+    Heads: "symbol", "identity", "zero"; "sum", "product", "negative", "transpose"; "inverse" (of a singular matrix: 0,
+    so that it always means something); "apply" (the function `name`; relu acts on every entry, any other function
+    takes the whole matrix).
+
+    >>> print(matrix("x", 1, "d") @ matrix("W", "d", "n") + matrix("b", 1, "n"))
+    x W + b
+    """
+
+    head: str
+    shape: Shape
+    parts: tuple[Term, ...] = ()
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what is no matrix expression.
+
+        Raises:
+            InvalidNetworkError: for sizes that do not fit, and for parts that are no plain terms.
+        """
+        if type(self.shape) is not tuple or len(self.shape) != 2 or not all(map(_is_size, self.shape)):
+            raise InvalidNetworkError(f"a shape is a pair of names or positive integers, got {self.shape!r}")
+        if type(self.head) is not str or type(self.name) is not str or type(self.parts) is not tuple:
+            raise InvalidNetworkError("a term is made of plain text and tuples")
+        if not all(type(part) is Term for part in self.parts):
+            raise InvalidNetworkError(f"the parts of a term are terms, got {self.parts!r}")
+        if not self._fits():
+            given = ", ".join(f"{part} ({part.shape[0]}×{part.shape[1]})" for part in self.parts)
+            raise InvalidNetworkError(
+                f"no {self.shape[0]}×{self.shape[1]} matrix is the {self.head} {self.name!r} of [{given}]"
+            )
+
+    def _fits(self) -> bool:
+        (rows, columns), parts = self.shape, self.parts
+        if (self.head in {"symbol", "apply"}) != bool(self.name) or len(parts) != _PARTS.get(self.head, len(parts)):
+            return False
+        match self.head:
+            case "symbol":
+                return is_name(self.name) and self.name != RELU
+            case "zero":
+                return True
+            case "identity":
+                return rows == columns
+            case "sum":
+                return len(parts) > 1 and all(part.shape == self.shape for part in parts)
+            case "product":
+                chain = all(a.shape[1] == b.shape[0] for a, b in pairwise(parts))
+                return len(parts) > 1 and chain and self.shape == (parts[0].shape[0], parts[-1].shape[1])
+            case "negative":
+                return parts[0].shape == self.shape
+            case "transpose":
+                return parts[0].shape == (columns, rows)
+            case "inverse":
+                return rows == columns and parts[0].shape == self.shape
+            case "apply":
+                return is_name(self.name) and (self.name != RELU or parts[0].shape == self.shape)
+        return False
+
+    def __add__(self, other: Term) -> Term:
+        """Give the sum; a + b + c is one sum of three."""
+        left = self.parts if self.head == "sum" else (self,)
+        return Term("sum", self.shape, (*left, other))
+
+    def __matmul__(self, other: Term) -> Term:
+        """Give the product; a @ b @ c is one product of three."""
+        return product(*(self.parts if self.head == "product" else (self,)), other)
+
+    def __neg__(self) -> Term:
+        """Give the negative."""
+        return Term("negative", self.shape, (self,))
+
+    def __sub__(self, other: Term) -> Term:
+        """Give a + (−b)."""
+        return self + (-other)
+
+    @property
+    def transposed(self) -> Term:
+        """The transpose, as it stands."""
+        return Term("transpose", (self.shape[1], self.shape[0]), (self,))
+
+    @property
+    def inverse(self) -> Term:
+        """The inverse, as it stands."""
+        return Term("inverse", self.shape, (self,))
+
+    def walk(self) -> Iterator[Term]:
+        """Yield the term and all its parts, at every depth."""
+        yield self
+        for part in self.parts:
+            yield from part.walk()
+
+    def __str__(self) -> str:
+        """Give the formula on paper."""
+        return text_of(self)
+
+
+def matrix(name: str, rows: Size, columns: Size) -> Term:
+    """Give the matrix called `name`."""
+    return Term("symbol", (rows, columns), (), name)
+
+
+def identity(size: Size) -> Term:
+    """Give the identity matrix."""
+    return Term("identity", (size, size))
+
+
+def zero(rows: Size, columns: Size) -> Term:
+    """Give the zero matrix."""
+    return Term("zero", (rows, columns))
+
+
+def product(*factors: Term) -> Term:
+    """Give the product of these factors, each kept as it is: product(A @ B, C) is (A B) C."""
+    return Term("product", (factors[0].shape[0], factors[-1].shape[1]), factors)
+
+
+def relu(term: Term) -> Term:
+    """Give max(0, ·) of every entry."""
+    return Term("apply", term.shape, (term,), RELU)
+
+
+def apply(name: str, term: Term, rows: Size | None = None, columns: Size | None = None) -> Term:
+    """Give the value of the function `name`; the shape is that of the argument unless given."""
+    return Term("apply", (rows or term.shape[0], columns or term.shape[1]), (term,), name)
+
+
+# Relations, and how many terms each has; those with none speak of the function `name`.
+RELATIONS = {
+    "equal": 2,
+    "nonnegative": 1,  # every entry
+    "positive": 1,  # every entry
+    "permutation": 1,
+    "positive diagonal": 1,
+    "equivariant right": 0,  # f(Z P) = f(Z) P for all Z and all permutation matrices P
+    "equivariant left": 0,
+    "homogeneous right": 0,  # f(Z D) = f(Z) D for all Z and all diagonal D with positive entries
+    "homogeneous left": 0,
+}
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A relation between terms, or a property of the function `name`.
+
+    >>> P = matrix("P", "n", "n")
+    >>> print(equal(P @ P.transposed, identity("n")))
+    P Pᵀ = I
+    """
+
+    relation: str
+    terms: tuple[Term, ...] = ()
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what is no statement.
+
+        Raises:
+            InvalidNetworkError: for an unknown relation, and for terms that it cannot speak of.
+        """
+        if type(self.relation) is not str or self.relation not in RELATIONS:
+            raise InvalidNetworkError(f"no relation is called {self.relation!r}; there are {', '.join(RELATIONS)}")
+        if type(self.terms) is not tuple or not all(type(term) is Term for term in self.terms):
+            raise InvalidNetworkError(f"a statement speaks of terms, got {self.terms!r}")
+        count = RELATIONS[self.relation]
+        if len(self.terms) != count or (self.name != "" if count else not is_name(self.name)):
+            raise InvalidNetworkError(f"the relation {self.relation!r} needs {count or 'no'} terms and else a function")
+        shapes = [term.shape for term in self.terms]
+        if self.relation == "equal" and shapes[0] != shapes[1]:
+            raise InvalidNetworkError(f"matrices of shapes {shapes[0]} and {shapes[1]} are never equal")
+        if self.relation in {"permutation", "positive diagonal"} and shapes[0][0] != shapes[0][1]:
+            raise InvalidNetworkError(f"a {self.relation} matrix is square, got {shapes[0]}")
+
+    def __str__(self) -> str:
+        """Give the sentence on paper."""
+        return sentence_of(self)
+
+
+def equal(left: Term, right: Term) -> Statement:
+    """Give left = right."""
+    return Statement("equal", (left, right))
+
+
+def nonnegative(term: Term) -> Statement:
+    """Give term ≥ 0 in every entry."""
+    return Statement("nonnegative", (term,))
+
+
+def nonpositive(term: Term) -> Statement:
+    """Give −term ≥ 0 in every entry."""
+    return nonnegative(-term)
+
+
+def positive(term: Term) -> Statement:
+    """Give term > 0 in every entry."""
+    return Statement("positive", (term,))
+
+
+def examined(statements: tuple[Statement, ...]) -> None:
+    """Refuse statements that are not plain data, or that use one name in two ways.
+
+    Constructors have checked all of it once; this trusts none of them.
+
+    Raises:
+        InvalidNetworkError: with what is wrong.
+    """
+    used: dict[str, tuple[object, ...]] = {}
+    for statement in statements:
+        if type(statement) is not Statement:
+            raise InvalidNetworkError(f"expected a statement, got a {type(statement).__name__}")
+        statement.__post_init__()
+        if statement.name and used.setdefault(statement.name, ("function",))[0] != "function":
+            raise InvalidNetworkError(f"the name {statement.name} is used for a matrix and for a function")
+        for term in statement.terms:
+            for part in term.walk():
+                part.__post_init__()
+                if not part.name or part.name == RELU:
+                    continue
+                use: tuple[object, ...] = ("matrix", part.shape)
+                if part.head == "apply":
+                    use = ("function", part.shape, part.parts[0].shape)
+                known = used.setdefault(part.name, use)
+                if known == ("function",) and use[0] == "function":
+                    used[part.name] = use
+                elif known != use:
+                    raise InvalidNetworkError(f"the name {part.name} is used in two ways: {known} and {use}")
+
+
+def normal_form(term: Term) -> NormalForm:
+    """Give the term as a sum of integer multiples of words, sorted; terms with one normal form are equal matrices.
+
+    Products are distributed over sums and transposes over both; factors are never exchanged, except numbers: 1×1
+    factors, or products such as row times column, that stand side by side. Functions and inverses are atoms, told
+    apart by the normal form of their argument.
+
+    Raises:
+        BudgetExceededError: when the sum has too many words.
+
+    >>> A, B = matrix("A", "n", "n"), matrix("B", "n", "n")
+    >>> normal_form(A @ (B + A)) == normal_form(A @ A + A @ B), normal_form(A @ B) == normal_form(B @ A)
+    (True, False)
+    """
+    if sum(1 for _ in term.walk()) > MAX_NODES:
+        raise BudgetExceededError(f"a term has more than {MAX_NODES:,} parts")
+    return _frozen(_expanded(term, False))
+
+
+def _frozen(words: Counter[Word]) -> NormalForm:
+    return tuple(sorted(((word, count) for word, count in words.items() if count), key=repr))
+
+
+def _expanded(term: Term, transposed: bool) -> Counter[Word]:
+    match term.head:
+        case "zero":
+            return Counter()
+        case "identity":
+            return Counter({(): 1})
+        case "transpose":
+            return _expanded(term.parts[0], not transposed)
+        case "negative":
+            return Counter({word: -count for word, count in _expanded(term.parts[0], transposed).items()})
+        case "sum":
+            total: Counter[Word] = Counter()
+            for part in term.parts:
+                total.update(_expanded(part, transposed))
+            return total
+        case "product":
+            result: Counter[Word] = Counter({(): 1})
+            for part in reversed(term.parts) if transposed else term.parts:
+                result = _multiplied(result, _expanded(part, transposed))
+            return result
+    inside = _frozen(_expanded(term.parts[0], False)) if term.parts else None
+    turned = transposed and term.shape != SCALAR  # a 1×1 matrix is its own transpose
+    return Counter({((term.head, term.name, term.shape, turned, inside),): 1})
+
+
+def _multiplied(left: Counter[Word], right: Counter[Word]) -> Counter[Word]:
+    longest = max(map(len, left), default=0) + max(map(len, right), default=0)
+    if len(left) * len(right) * (longest + 1) > BUDGET:
+        raise BudgetExceededError(f"a product has more than {BUDGET:,} letters when it is multiplied out")
+    result: Counter[Word] = Counter()
+    for word, count in left.items():
+        for other, times in right.items():
+            result[_sorted_numbers(word + other)] += count * times
+    return result
+
+
+def _sorted_numbers(word: Word) -> Word:
+    """Sort the numbers in a word: what stands between two places of size 1 is a 1×1 matrix, and numbers commute."""
+    places = [i for i in range(len(word) + 1) if _size_at(word, i) == 1]
+    if len(places) < 3:
+        return word
+    numbers = [word[start:end] for start, end in pairwise(places)]
+    middle = [atom for number in sorted(numbers, key=repr) for atom in number]
+    return (*word[: places[0]], *middle, *word[places[-1] :])
+
+
+def _size_at(word: Word, place: int) -> Size | None:
+    """Give the number of rows of the factor that begins at a place of a word, or of columns of the one that ends."""
+    if not word:
+        return None
+    rows: Size
+    columns: Size
+    _, _, (rows, columns), transposed, _ = word[min(place, len(word) - 1)]
+    return rows if (place == len(word)) == transposed else columns
