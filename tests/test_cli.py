@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from semialg_fibers import cli, gallery
-from semialg_fibers.exchange.exporters import to_json, to_text
+from semialg_fibers.exchange.exporters import WRITERS, to_json, to_text
 from semialg_fibers.exchange.files import network_to_json, write_network
 from semialg_fibers.fibers.bottleneck import fiber
 from semialg_fibers.geometry.domain import Orthant
@@ -190,6 +190,18 @@ def test_fiber_prints_it_or_names_the_hypothesis_that_fails(name, form, capfd):
     assert result == (0, to_json(found) if form == "json" else to_text(found), "")
     if form == "json":
         assert len(json.loads(result[1])["components"]) == found.component_count
+
+
+@pytest.mark.parametrize("form", cli.FORMATS)
+def test_every_format_is_that_of_its_exporter(form, capfd, tmp_path):
+    assert set(cli.FORMATS) == set(WRITERS)
+    found = fiber(gallery.network("line_1_1_1_1"))
+    whole, second = WRITERS[form](found), WRITERS[form](found, 1)
+    assert whole != second
+    assert outcome(capfd, "fiber", "gallery:line_1_1_1_1", "--format", form) == (0, whole, "")
+    command = ["fiber", "gallery:line_1_1_1_1", "--format", form, "--component", 1, "-o", tmp_path / "out"]
+    assert outcome(capfd, *command) == (0, "", "")
+    assert (tmp_path / "out").read_text(encoding="utf-8") == second
 
 
 def test_a_component_is_chosen_by_its_number_from_zero(capfd):

@@ -105,7 +105,7 @@ def coordinates(image: Image, net: Network) -> dict[sympy.Symbol, sympy.Rational
     Implements: theory §2.3, §3.4.
 
     Raises:
-        InvalidNetworkError: when the network is not in the image.
+        InvalidNetworkError: when the network is not in the image, or the image has letters (`.letters`).
 
     >>> from semialg_fibers import gallery
     >>> from semialg_fibers.fibers.bottleneck import fiber
@@ -116,6 +116,7 @@ def coordinates(image: Image, net: Network) -> dict[sympy.Symbol, sympy.Rational
     >>> image.at({"lambda_0": 2, "mu_0": 1, "mu_1": 3, "t": "1/2"}).layers[0].bias
     (1,)
     """
+    _refuse_letters(image)
     outside = InvalidNetworkError(
         "the network is not in this part of the component, in the labelling of the given network: relabel its units, "
         "or take another part"
@@ -130,6 +131,19 @@ def coordinates(image: Image, net: Network) -> dict[sympy.Symbol, sympy.Rational
     except InvalidNetworkError:
         pass
     raise outside
+
+
+def _refuse_letters(image: Image) -> None:
+    import sympy
+
+    entries = [v for weight, bias in image.network for v in (*weight, *bias)]
+    used = set().union(*(sympy.sympify(v).free_symbols for v in (*entries, *image.equations)))
+    letters = sorted(str(letter) for letter in used - set(image.symbols))
+    if letters:
+        raise InvalidNetworkError(
+            f"the image has the letters {', '.join(letters)}: put numbers in with .subs of the component first",
+            letters=tuple(letters),
+        )
 
 
 def _solved(image: Image, net: Network) -> dict[Any, Any]:

@@ -96,6 +96,24 @@ def test_networks_outside_the_image_are_refused():
             first.path(member, net)
 
 
+def test_an_image_with_letters_waits_for_numbers():
+    net = Network.generic(2, 2, 1, 1, signs=["+--"])
+    values = {"a1_0_0": 1, "a1_0_1": 0, "a1_1_0": 2, "a1_1_1": 1, "c1_0": 0, "c1_1": 1, "a2_0_0": 2, "a2_0_1": -1}
+    values |= {"c2_0": -1, "a3_0_0": 3, "c3_0": "1/2"}
+    for component in fiber(net).components:
+        with pytest.raises(InvalidNetworkError, match="the image has the letters a1_0_0, a1_0_1") as caught:
+            component.coordinates(net)
+        assert set(caught.value.letters) <= set(values)
+        numeric = component.subs(values)
+        member = numeric.sample(2)
+        found = numeric.coordinates(member)
+        assert numeric.parametrization.at(found) == member
+        image = component.parametrization  # the letters' numbers may also be given here
+        assert image.at({str(k): v for k, v in found.items()} | values) == member
+        path = numeric.path(member, numeric.sample(3))
+        assert numeric.contains(path.at("2/5"))
+
+
 # paths
 
 
