@@ -421,7 +421,7 @@ HOSTILE = {
     "another version": (document(version=2), "version"),
     "a Boolean": (entry("true"), "layer 1, weight row 2, column 2"),
     "null": (entry("null"), "layer 1, weight row 2, column 2"),
-    "symbols": (document(symbols={"a": "positive"}), "symbol"),
+    "symbols": (document(symbols={"a": "huge"}), "symbols: a is declared 'huge'"),
     "an undeclared symbol": (entry('"a"'), "layer 1, weight row 2, column 2"),
     "an empty box": (document(domain={"box": [["0", "0"], ["0", "1"]]}), "box"),
     "a list": ("[]", "expected an object"),

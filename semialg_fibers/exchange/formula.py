@@ -45,7 +45,7 @@ def parse_formula(text: str, letters: Mapping[str, sympy.Symbol]) -> Scalar:
     >>> import sympy
     >>> a = sympy.Symbol("a", positive=True)
     >>> parse_formula("-(a + 1)**2/a - 0.5", {"a": a})
-    (-2*a**2 - 5*a - 2)/(2*a)
+    (-a**2 - 5*a/2 - 1)/a
     """
     return _Parser(text, letters).whole()
 

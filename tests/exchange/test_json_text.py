@@ -156,7 +156,7 @@ HOSTILE = {
     "long key": (text_of(top=f'"{LONG}": 1, '), "1,000,000 characters", {}),
     "repeated key": (text_of(top='"version": 1, '), "the key 'version' is repeated", {}),
     "surrogate key": (text_of(top='"\\ud800": 1, '), "unknown key '\\ud800'", {}),
-    "symbols": (text_of(top='"symbols": {"a": "real"}, '), "symbolic parameters are not supported yet", {}),
+    "symbols": (text_of(top='"symbols": {"a": "huge"}, '), "symbols: a is declared 'huge'; expected one of", {}),
     "symbols list": (text_of(top='"symbols": ["a"], '), "symbols: expected an object", {}),
     # layers
     "layers object": (layers("").replace("[]", "{}"), "layers: expected a list", {}),
@@ -220,9 +220,10 @@ ENTRIES = {
     "NaN": "not a rational number",
     "-Infinity": "not a rational number",
     "\"__import__('os')\"": "not a rational number",
-    '"a*b - 1"': "symbolic parameters are not supported yet",
-    '"9**9**9"': "symbolic parameters are not supported yet",
-    '"sqrt(2)"': "symbolic parameters are not supported yet",
+    '"a*b - 1"': "the letter 'a' is not declared",
+    '"9**9**9"': "is no formula",
+    '"1/(1-1)"': "it divides by zero",
+    '"sqrt(2)"': "the letter 'sqrt' is not declared",
     "true": "expected a number, got true",
     "null": "expected a number, got null",
     "[1]": "expected a number, got a list",
@@ -240,7 +241,7 @@ ENTRIES = {
     f'"{LONG}/{LONG}"': "2,000,001 characters",
     f'"{"x" * 1_000_000}"': "1,000,000 characters",
     '"' + "\\udb40" * 8000 + '"': "not a rational number",
-    '"' + "(" * 8000 + '"': "symbolic",
+    '"' + "(" * 8000 + '"': "the formula has 8000 characters",
 }
 
 
