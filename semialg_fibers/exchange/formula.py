@@ -6,7 +6,8 @@ Main results
     formula = term (("+" | "-") term)*
     term    = factor (("*" | "/") factor)*
     factor  = ("+" | "-") factor | power
-    power   = atom ("**" ("+" | "-")* digits)?
+    power   = atom ("**" exponent)?
+    exponent = ("+" | "-")* digits | "(" ("+" | "-")* digits ")"
     atom    = number | letter | "(" formula ")"
 
 References: the file format in docs/conventions.md.
@@ -19,7 +20,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from semialg_fibers.errors import InvalidNetworkError
-from semialg_fibers.geometry.expression import MAX_EXPONENT, Expression, Scalar, is_zero
+from semialg_fibers.geometry.expression import Expression, Scalar, is_zero
 from semialg_fibers.geometry.scalar import parse_rational, shown
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 MAX_FORMULA = 2_000  # characters
 MAX_DEPTH = 40  # of parentheses and signs
+MAX_EXPONENT = 100
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
@@ -119,7 +121,7 @@ class _Parser:
         base = self.atom()
         if not self.take("**"):
             return base
-        sign = 1
+        sign, inside = 1, bool(self.take("("))
         while found := self.take("+", "-"):
             sign = -sign if found == "-" else sign
         kind, digits = self.tokens[self.place] if self.place < len(self.tokens) else ("", "")
@@ -128,6 +130,8 @@ class _Parser:
         if len(digits) > 4 or int(digits) > MAX_EXPONENT:
             raise self.fail(f"the exponent is beyond the stated size of {MAX_EXPONENT}")
         self.place += 1
+        if inside and not self.take(")"):
+            raise self.fail("an exponent is a whole number, such as x**2 or x**(-1)")
         if sign < 0 and is_zero(base):
             raise self.fail("it divides by zero")
         value = Expression.read(base) ** (sign * int(digits))

@@ -206,6 +206,7 @@ class HiddenComponent(FiberComponent):
         """One basic set: the products along paths are the invariants, λ, μ, t eliminated."""
         frame, i = self.frame, self.frame.column
         letters, conditions = Letters(self.widths), Conditions.none()
+        conditions.equations += map(to_sympy, self._asked)
         wanted = frame.flipped_first(self.flips)
         factors: list[Any] = []
         conditions.explain(
@@ -271,7 +272,7 @@ class HiddenComponent(FiberComponent):
         last = sympy.ImmutableMatrix(list(zip(*columns, strict=True)))
         constant = tuple(to_sympy(value) for value in frame.constant)
         layers = (symbolic_layer(first), symbolic_layer(rows), (last, constant))
-        return Parametrization(tuple(symbols), tuple(ranges), (), layers)
+        return Parametrization(tuple(symbols), tuple(ranges), tuple(map(to_sympy, self._asked)), layers)
 
     @property
     def condition(self) -> Alternatives:
@@ -279,8 +280,12 @@ class HiddenComponent(FiberComponent):
 
         Implements: theory §3.3.
         """
-        asked = tuple(v for k in self.flips for v in self.frame.conditions.get(k, ()))
-        return Alternatives(((AllVanish(asked),),)) if asked else ALWAYS
+        return Alternatives(((AllVanish(self._asked),),)) if self._asked else ALWAYS
+
+    @property
+    def _asked(self) -> tuple[Scalar, ...]:
+        """What must vanish for the flipped columns to be flippable."""
+        return tuple(v for k in self.flips for v in self.frame.conditions.get(k, ()))
 
     def subs(self, values: Mapping[Any, Any]) -> HiddenComponent:
         """Put numbers or expressions for letters."""

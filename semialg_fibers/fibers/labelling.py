@@ -94,8 +94,9 @@ def _holds(part: BasicSet, values: Mapping[str, Scalar], squares: Sequence[Scala
         for expression in getattr(part, kind):
             value = value_at(expression, values)
             signs = signs_of(value)
-            if not signs <= allowed and any(signs_of(Expression.read(value).over(square)) == {1} for square in squares):
-                signs = allowed & signs
+            if not signs <= allowed:
+                for square in squares:  # positive, so that the quotient has the value's sign
+                    signs &= signs_of(Expression.read(value).over(square))
             if not signs & allowed:
                 return False
             if not signs <= allowed and open_value is None:

@@ -20,7 +20,7 @@ from semialg_fibers.geometry.expression import Scalar, is_zero, signs_of
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.symbolic_matrix import SymbolicMatrix
 from semialg_fibers.networks.layer import Network
-from semialg_fibers.networks.neuron_kind import LINEAR, NONLINEAR, neuron_types
+from semialg_fibers.networks.neuron_kind import LINEAR, NONLINEAR, kinds_by_signs, neuron_types
 
 Finding = tuple[str, bool | None, str]
 
@@ -33,8 +33,8 @@ def symbolic_findings(net: Network) -> Iterator[Finding]:
     Implements: theory §5.
     """
     last = len(net.layers) - 1
-    kinds = neuron_types(net, last)
     inner, outer = net.layers[-2:]
+    kinds = kinds_by_signs(inner) if last == 2 else neuron_types(net, last)
     if last == 2:
         yield ("G1", *_full_rank(net.layers[0].matrix, net.layers[0].outputs, "A1"))
         entries = [value for form in inner.forms for value in form]
@@ -63,6 +63,8 @@ def _full_rank(matrix: Matrix, expected: int, name: str) -> tuple[bool | None, s
         return False, f"rank {name} ≤ {matrix.generic_rank} for all values of the letters, expected {expected}"
     if matrix.least_rank >= expected:
         return True, f"rank {name} = {expected} for all values of the letters"
+    if not matrix.has_short_minors(expected):
+        return None, f"asks that rank {name} = {expected}"
     return None, f"rank {name} = {expected} iff {_some(open_parts(matrix.minors(expected)))}"
 
 

@@ -39,7 +39,8 @@ from semialg_fibers.geometry.signs import (
 if TYPE_CHECKING:
     import sympy
 
-MAX_EXPONENT = 100  # of a power written down; what it expands to is limited by MAX_TERMS
+MAX_DEGREE = 400  # of a power
+MAX_COEFFICIENT = 13_000  # bits of a coefficient of a power, which are some 4,000 digits
 FACTORED_TERMS = 40  # longer polynomials are not factored: their sign may then be left open
 MAX_TERMS = 20_000  # of a numerator or denominator
 
@@ -157,12 +158,7 @@ for it, as in Symbol("s", positive=True), or substitute numbers
 
     @cached_property
     def _key(self) -> tuple[Any, ...]:
-        return tuple(
-            frozenset(
-                (tuple((s.name, letter_signs(s), e) for s, e in powers), (int(c.p), int(c.q))) for powers, c in terms
-            )
-            for terms in self.terms()
-        )
+        return tuple(frozenset((powers, (int(c.p), int(c.q))) for powers, c in terms) for terms in self.terms())
 
     def __eq__(self, other: object) -> bool:
         """Say whether the two are the same rational function of the same letters with the same assumptions."""
@@ -254,8 +250,12 @@ for it, as in Symbol("s", positive=True), or substitute numbers
         """Give an integer power."""
         if not isinstance(exponent, int):
             return NotImplemented
-        if abs(exponent) > MAX_EXPONENT:
-            raise UnsupportedError(f"the exponent {exponent} is beyond the stated size of {MAX_EXPONENT}")
+        degree = max(self._top.total_degree(), self._below.total_degree(), 1)
+        bits = max(
+            (max(c.p.bit_length(), c.q.bit_length()) for c in (*self._top.coeffs(), *self._below.coeffs())), default=1
+        )
+        if abs(exponent) * degree > MAX_DEGREE or abs(exponent) * (bits - 1) > MAX_COEFFICIENT:
+            raise UnsupportedError(f"a power {exponent} is beyond the stated size: degree {MAX_DEGREE}, 4,000 digits")
         power: Any = reduce(lambda a, _: a * self, range(abs(exponent)), Expression.read(1))
         return power if exponent >= 0 else 1 / power
 
@@ -360,7 +360,8 @@ def to_sympy(value: Any) -> sympy.Expr:
 
 @lru_cache(maxsize=512)
 def _context(names: tuple[str, ...]) -> Any:
-    return fmpq_mpoly_ctx.get(names, Ordering.lex)
+    # flint takes ASCII names only.
+    return fmpq_mpoly_ctx.get(tuple("x" + name.encode().hex() for name in names), Ordering.lex)
 
 
 def _constant(polynomial: Any) -> fmpq:
@@ -370,6 +371,11 @@ def _constant(polynomial: Any) -> fmpq:
 def signs_of(value: Scalar) -> Signs:
     """Give the signs that a scalar may have."""
     return value.signs if isinstance(value, Expression) else sign_of_number(value)
+
+
+def terms_of(value: Scalar) -> int:
+    """Give the number of terms of the numerator; 0 for zero."""
+    return len(value.terms()[0]) if isinstance(value, Expression) else int(value != 0)
 
 
 def is_zero(value: Scalar) -> bool:

@@ -8,14 +8,16 @@ References: docs/conventions.md.
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import Any
 
 from flint import fmpq
 
 from semialg_fibers.errors import InvalidNetworkError, UnsupportedError
-from semialg_fibers.geometry.expression import MAX_EXPONENT, Expression, Scalar, simplest
-from semialg_fibers.geometry.scalar import exact
+from semialg_fibers.geometry.expression import Expression, Scalar, simplest
+from semialg_fibers.geometry.scalar import exact, shown
+from semialg_fibers.geometry.signs import letter_signs
+
+MAX_DEPTH = 200
 
 
 def scalar(value: Any) -> Scalar:
@@ -30,32 +32,53 @@ def scalar(value: Any) -> Scalar:
         return exact(value)
     if isinstance(value, Expression):
         return value
-    if getattr(value, "free_symbols", None) and hasattr(value, "is_Symbol"):
-        return simplest(read_expression(value))
+    try:
+        if getattr(value, "free_symbols", None) and hasattr(value, "is_Symbol"):
+            return simplest(read_expression(value))
+    except RecursionError:  # SymPy descends too
+        raise UnsupportedError(f"the expression is nested more than {MAX_DEPTH} deep") from None
     return exact(value)
 
 
-def read_expression(value: Any) -> Any:
+def read_expression(value: Any, depth: int = 0) -> Expression:
     """Give the Expression equal to a SymPy expression: sums, products, integer powers, letters, rationals.
+
+    A letter that is declared to be zero is read as the number 0.
 
     Raises:
         InvalidNetworkError: for anything that is no rational function of letters with rational coefficients.
         UndecidedSignError: for a denominator that may be zero.
+        UnsupportedError: for an expression beyond the stated sizes.
     """
+    if depth > MAX_DEPTH:
+        raise UnsupportedError(f"the expression is nested more than {MAX_DEPTH} deep")
     if value.is_Symbol:
-        if value.is_extended_real is False or value.is_finite is False:
-            raise InvalidNetworkError(f"the letter {value} is not real", value=str(value))
-        return Expression.of_symbol(value)
+        return _read_letter(value)
     if value.is_Number:
         return Expression.read(exact(value))
     if value.is_Add or value.is_Mul:
-        parts = [read_expression(part) for part in value.args]
-        return Expression.read(reduce(lambda a, b: a + b if value.is_Add else a * b, parts))
+        parts = [read_expression(part, depth + 1) for part in value.args]
+        while len(parts) > 1:  # by halves, so that long sums do not grow term by term
+            pairs = zip(parts[::2], parts[1::2], strict=False)
+            joined = [Expression.read(a + b if value.is_Add else a * b) for a, b in pairs]
+            parts = joined + parts[len(joined) * 2 :]
+        return parts[0]
     if value.is_Pow and value.exp.is_Integer:
-        base = simplest(read_expression(value.base))
-        if abs(int(value.exp)) > MAX_EXPONENT:
-            raise UnsupportedError(f"the exponent {value.exp} is beyond the stated size of {MAX_EXPONENT}")
+        base = read_expression(value.base, depth + 1)
+        if base == 0 and value.exp < 0:
+            raise InvalidNetworkError(f"{shown(value)} divides by zero", value=value)
         return Expression.read(base ** int(value.exp))
     raise InvalidNetworkError(
         f"expected a rational function of letters with rational coefficients, got {value}", value=str(value)
     )
+
+
+def _read_letter(value: Any) -> Expression:
+    import sympy
+
+    if type(value) is not sympy.Symbol:
+        kind = type(value).__name__
+        raise InvalidNetworkError(f"a letter is a sympy.Symbol, which its name tells apart; {value} is a {kind}")
+    if value.is_extended_real is False or value.is_finite is False or not value.is_commutative:
+        raise InvalidNetworkError(f"the letter {value} is not a real number", value=str(value))
+    return Expression.read(0) if letter_signs(value) == {0} else Expression.of_symbol(value)

@@ -80,9 +80,10 @@ def union(a: tuple[sympy.Symbol, ...], b: tuple[sympy.Symbol, ...]) -> tuple[sym
     both = {letter.name: letter for letter in a}
     for letter in b:
         if both.setdefault(letter.name, letter) != letter:
+            words = described(both[letter.name]), described(letter)
+            shown = f" ({words[0]} and {words[1]})" if words[0] != words[1] else ""
             raise InvalidNetworkError(
-                f"two letters are called {letter.name} and differ in their assumptions "
-                f"({described(both[letter.name])} and {described(letter)}): give them different names",
+                f"two letters are called {letter.name} and differ in their assumptions{shown}: rename one of them",
                 value=letter.name,
             )
     return tuple(both[name] for name in sorted(both))

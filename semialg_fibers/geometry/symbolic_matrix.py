@@ -16,11 +16,21 @@ import random
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import combinations, islice
+from math import comb, prod
 from typing import TYPE_CHECKING, Any
 
 from semialg_fibers.errors import InexactInputError, InvalidNetworkError, UndecidedSignError, UnsupportedError
 from semialg_fibers.geometry.decision import essential, letters_of
-from semialg_fibers.geometry.expression import Expression, Scalar, is_zero, signs_of, simplest, to_sympy, undecided
+from semialg_fibers.geometry.expression import (
+    Expression,
+    Scalar,
+    is_zero,
+    signs_of,
+    simplest,
+    terms_of,
+    to_sympy,
+    undecided,
+)
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.reading import scalar
 from semialg_fibers.geometry.scalar import ONE, ZERO
@@ -29,6 +39,7 @@ if TYPE_CHECKING:
     import sympy
 
 MINORS = 400  # that are looked at, of each size
+MINOR_TERMS = 20_000  # of one minor, bounded by the product of the numbers of terms in its rows
 
 Line = tuple[Any, ...]  # of scalars
 
@@ -202,6 +213,11 @@ class SymbolicMatrix(Matrix):
             previous = rows[k][k]
         return rows[-1][-1] * sign if size else ONE
 
+    def has_short_minors(self, size: int) -> bool:
+        """Say whether minors of this size can be written out: neither too many nor, by a bound, with too many terms."""
+        rows = sorted((sum(terms_of(value) for value in row) for row in self._rows), reverse=True)[:size]
+        return comb(self.shape[0], size) * comb(self.shape[1], size) <= MINORS and prod(rows) <= MINOR_TERMS
+
     def minors(self, size: int) -> Iterable[Scalar]:
         """Yield the minors of this size."""
         for rows in combinations(range(self.shape[0]), size):
@@ -242,7 +258,9 @@ class SymbolicMatrix(Matrix):
     def least_rank(self) -> int:
         """A rank that is reached for all values of the letters: some minor of this size is never zero."""
         for size in range(self.rank_at_some_values, 0, -1):
-            if any(0 not in signs_of(minor) for minor in islice(self.minors(size), MINORS)):
+            if self.has_short_minors(size) and any(
+                0 not in signs_of(minor) for minor in islice(self.minors(size), MINORS)
+            ):
                 return size
         return 0
 

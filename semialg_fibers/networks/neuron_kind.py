@@ -38,8 +38,11 @@ def classify(form: Form, domain: Domain) -> str:
     >>> [classify(vector(f), Orthant(2)) for f in ([-1, 0, -2], [1, 0, 2], [1, -1, 0])]
     ['dead', 'linear', 'nonlinear']
     """
-    if isinstance(domain, Orthant) and any(isinstance(value, Expression) for value in form):
-        return kind_by_signs(form)
+    if any(isinstance(value, Expression) for value in form):
+        if isinstance(domain, Orthant):
+            return kind_by_signs(form)
+        if isinstance(domain, Space) and any(0 not in signs_of(value) for value in form[:-1]):
+            return NONLINEAR
     above = domain.supremum(form)
     if above is not None and above <= 0:
         return DEAD
@@ -143,16 +146,12 @@ def _types(net: Network, number: int, budget: int) -> tuple[str, ...] | BudgetEx
         kind == DEAD or (kind == LINEAR and signs_of(bias) == {1})
         for kind, bias in zip(by_signs, layer.offset, strict=True)
     )
-    if settled or (number == 2 and (maps_onto_orthant(net) or (not net.is_rational and _is_bottleneck(net)))):
+    if settled or (number == 2 and maps_onto_orthant(net)):
         return by_signs
     try:
         return _on_cells(net, number, by_signs, budget)
     except BudgetExceededError as error:
         return error  # kept, so that nobody tries again
-
-
-def _is_bottleneck(net: Network) -> bool:
-    return isinstance(net.domain, Space) and net.widths[1] <= net.widths[0]
 
 
 def kinds_by_signs(layer: Layer) -> tuple[str, ...]:

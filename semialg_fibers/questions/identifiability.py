@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations, starmap
 from typing import Any
 
 from semialg_fibers.errors import BudgetExceededError, NotGenericError, UndecidedSignError, UnsupportedError
@@ -202,6 +203,8 @@ def _other_sides(net: Network) -> Iterator[Reason]:
     nonlinear = [j for j, kind in enumerate(kinds) if kind == NONLINEAR]
     rows = [_ray(inner.forms[j]) for j in nonlinear]
     planes = {frozenset((row, negated(row))) for row in rows}
+    if not net.is_rational and not all(starmap(_never_coincide, combinations(rows, 2))):
+        return
     if len(planes) < len(nonlinear) or any(all(is_zero(v) for v in outer.matrix.column(j)) for j in nonlinear):
         return
     block = block_of(net if len(net.layers) == 2 else net.part(2, 3), kinds)
@@ -216,6 +219,12 @@ def _other_sides(net: Network) -> Iterator[Reason]:
         alone = problem.spare == 0 or isinstance(problem.domain, Space)  # on R^p spare neurons are constants
         how = "their affine parts cancel" if alone else "the spare neurons realize the affine part"
         yield Reason("orientation", layer, labels, f"{names} of the {ordinal(layer)} layer can {together}: {how}")
+
+
+def _never_coincide(first: Vector, second: Vector) -> bool:
+    """Say whether the two hyperplanes differ for all values of the letters: some 2 × 2 minor is never zero."""
+    places = combinations(range(len(first)), 2)
+    return any(0 not in signs_of(first[a] * second[b] - first[b] * second[a]) for a, b in places)
 
 
 def _first_other_sides(problem: OrientationProblem) -> tuple[int, ...]:

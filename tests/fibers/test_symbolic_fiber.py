@@ -210,6 +210,67 @@ def test_membership_depends_on_the_letters_and_says_so():
     ))  # fmt: skip
 
 
+def test_a_multiple_of_a_square_is_not_zero():
+    """The rows of A1 are not zero under (G1); that makes ⟨row, form⟩ positive, and b3 + x² another function."""
+    x = sympy.Symbol("x", real=True)
+    first, second = ([[x, 0], [0, 1]], [0, 0]), ([[1, -1], [2, 1]], [1, -3])
+    net, other = (Network([first, second, ([[1, 2]], [last])]) for last in (0, x**2))
+    assert fiber(net).contains(net.rescaled(1, [2, 3]))
+    assert not fiber(net).contains(other)
+    hidden = Network([first, ([[1, -1]], [-1]), ([[1]], [0])])
+    turned = Network([([[x, x**2], [0, 1]], [0, 0]), ([[1, -1]], [-1]), ([[1]], [0])])
+    assert not fiber(hidden).contains(turned)  # equal at x = 0 only, where (G1) fails
+
+
+def test_a_component_under_a_condition_has_it_among_its_equations():
+    p, q = sympy.symbols("p q", positive=True)
+    net = Network([([[1, 0], [0, 1]], [0, 0]), ([[1, -p], [1, -q]], [-1, -2]), ([[1, 1]], [0])])
+    component = fiber(net).components[1]
+    assert str(component.condition) in ("p - q = 0", "-p + q = 0")
+    (part,) = component.set.parts
+    assert any(sympy.expand(e - (p - q)) == 0 or sympy.expand(e + p - q) == 0 for e in part.equations)
+    assert any(
+        sympy.expand(e - (p - q)) == 0 or sympy.expand(e + p - q) == 0 for e in component.parametrization.equations
+    )
+    member = component.sample(0)
+    values = {letter: 1 if letter == p else 2 for letter in member.symbols}
+    assert not component.set.subs({p: 1, q: 2}).contains(member.subs(values).parameters)
+    assert component.set.subs({p: 2, q: 2}).contains(member.subs({letter: 2 for letter in member.symbols}).parameters)
+
+
+def test_types_are_not_taken_on_the_orthant_where_the_first_layer_never_maps_onto_it():
+    a, x = sympy.Symbol("a", positive=True), sympy.Symbol("x", real=True)
+    rest = [([[2 * a, -a]], [0]), ([[1]], [0])]
+    for first in ([[1, 0], [1, 0]], [[x, 0], [x, 0]]):
+        with pytest.raises(UnsupportedError, match="this needs numbers"):
+            neuron_types(Network([(first, [0, 0]), *rest]))
+
+
+def test_rows_that_may_coincide_are_no_reason():
+    c, d = letters("c d")
+    a, b = sympy.symbols("a b", positive=True)
+    from semialg_fibers import Orthant
+
+    net = Network([([[a, -b], [-a, b]], [c, d]), ([[1, 1]], [0])], domain=Orthant(2))
+    assert identifiability(net).is_identifiable is None
+    assert identifiability(net.subs({c: 1, d: 1})).is_identifiable is False
+
+
+def test_one_sure_weight_makes_a_neuron_nonlinear_on_the_space_wherever_it_stands():
+    p, x = sympy.Symbol("p", positive=True), sympy.Symbol("x", real=True)
+    for row in ([p, x], [x, p]):
+        assert neuron_types(Network([([row], [0]), ([[1]], [0])])) == ("nonlinear",)
+    with pytest.raises(UndecidedSignError):
+        neuron_types(Network([([[x, x]], [0]), ([[1]], [0])]))
+
+
+def test_large_first_layers_state_their_rank_without_writing_minors():
+    for widths in ((7, 7, 2, 1), (12, 6, 2, 1)):
+        found = genericity(Network.generic(*widths, signs=["+" * widths[1] + "-"] * 2))
+        assert found.conditions[0].verdict is None
+        assert f"rank A1 = {widths[1]}" in found.conditions[0].reason
+
+
 def test_what_is_known_for_numbers_only_says_so():
     for ask in (lambda: same_function(FLIP, FLIP), lambda: match_units(FLIP, FLIP)):
         with pytest.raises(UnsupportedError, match="this needs numbers: substitute values for a1_0_0"):

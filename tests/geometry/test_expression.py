@@ -110,7 +110,16 @@ def test_two_letters_of_one_name_are_refused():
 
 
 @pytest.mark.parametrize(
-    "value", [sympy.sqrt(X), sympy.sin(P), sympy.sqrt(2) * P, 2**P, sympy.Symbol("z", imaginary=True)]
+    "value",
+    [
+        sympy.sqrt(X),
+        sympy.sin(P),
+        sympy.sqrt(2) * P,
+        2**P,
+        sympy.Symbol("z", imaginary=True),
+        sympy.Dummy("d", real=True),
+        sympy.Wild("w"),
+    ],
 )
 def test_what_is_no_rational_function_of_real_letters_is_refused(value):
     with pytest.raises(InvalidNetworkError):
@@ -118,8 +127,17 @@ def test_what_is_no_rational_function_of_real_letters_is_refused(value):
 
 
 def test_sizes_are_limited():
-    with pytest.raises(UnsupportedError, match="exponent 101 is beyond the stated size of 100"):
-        scalar(P**101)
+    with pytest.raises(UnsupportedError, match="a power 401 is beyond the stated size"):
+        scalar(P**401)
+    with pytest.raises(UnsupportedError, match="a power 90 is beyond"):
+        scalar(((X**2 + 1) ** 90 + 1) ** 90)
+    nested = P
+    for _ in range(250):
+        nested = sympy.Mul(sympy.Add(nested, 1, evaluate=False), P, evaluate=False)
+    with pytest.raises(UnsupportedError, match="nested more than 200 deep"):
+        scalar(nested)
+    many = sum(sympy.Symbol(f"s{i}", positive=True) for i in range(1000))
+    assert scalar(many) > 0
     with pytest.raises(UnsupportedError, match="more than the stated size of 20,000 terms"):
         scalar(sympy.Mul(*[sum(LETTERS[:4]) + i + P for i in range(1, 25)], evaluate=False))
 
@@ -147,6 +165,27 @@ def test_the_essential_part_has_the_same_zeros():
     assert essential(scalar(P * (X - P) ** 3)) in (scalar(X - P), scalar(P - X))
     assert essential(scalar(P / (P - N))) == 1
     assert essential(scalar(X - X)) == 0
+
+
+def test_a_letter_that_is_zero_is_the_number():
+    z = sympy.Symbol("z", zero=True)
+    assert scalar(z * P) == 0
+    assert isinstance(scalar(z), fmpq)
+    with pytest.raises(InvalidNetworkError, match="divides by zero"):
+        scalar(sympy.Pow(sympy.Add(X, -X, evaluate=False), -1, evaluate=False))
+
+
+def test_letters_may_be_greek_and_are_told_apart_by_all_their_assumptions():
+    greek = sympy.Symbol("λ", positive=True)
+    assert str(scalar(greek + 1) * 2) == "2*λ + 2"
+    whole = sympy.Symbol("p", positive=True, integer=True)
+    assert scalar(whole) != scalar(P)
+    with pytest.raises(
+        InvalidNetworkError, match="two letters are called p and differ in their assumptions: rename one"
+    ):
+        scalar(whole) + scalar(P)
+    value = scalar((P + X) ** 150)
+    assert pickle.loads(pickle.dumps(value)) == value
 
 
 @pytest.mark.parametrize("word", DECLARATIONS.values())
