@@ -9,7 +9,9 @@ Main results
     Balance.least_linear    the least number of linear neurons, with the numbers that prove it
 
 For any polyhedral domain: K, the weights of forms that are bounded below, spans the subspace L of all forms that vanish
-on the lines of the domain. (L = 0 on R^p, everything on the orthant and the box.)
+on the lines of the domain. (L = 0 on R^p, everything on the orthant and the box.) For domains between these, and for
+split ghosts, the page has no formula; those here are derived by the same fibration, which the docstrings sketch, and
+are checked by exhaustive searches and against Jacobians.
 
 References: beyond §1.2–1.4.
 """

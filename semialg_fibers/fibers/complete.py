@@ -14,6 +14,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations
@@ -27,7 +28,7 @@ from semialg_fibers.fibers.strata import Frame, Sides, Stratum, StratumIndex, ch
 from semialg_fibers.networks.arrangement import arrangement
 from semialg_fibers.networks.layer import Network
 
-BALANCES = 20_000  # choices of flipped and split hyperplanes that a count or a maximum may look at
+BALANCES = 8_000  # choices of flipped and split hyperplanes that a search may look at
 FIRST = 64  # strata from which `CompleteFiber.sample` draws
 
 
@@ -44,7 +45,11 @@ class CompleteFiber:
 
     @cached_property
     def strata(self) -> Sequence[Stratum]:
-        """The feasible strata, the given network's first, then by the number of flipped and split hyperplanes."""
+        """The feasible strata, the given network's first, then by the number of flipped and split hyperplanes.
+
+        Raises:
+            BudgetExceededError: when read beyond what `BALANCES` choices of sides give.
+        """
         lazy: Any = LazySequence  # its annotations speak of components; it holds anything
         return cast("Sequence[Stratum]", lazy(self._all, lambda: self.stratum_count))
 
@@ -52,7 +57,12 @@ class CompleteFiber:
         own = self.locate(self.network)
         assert own is not None  # the network has its own function
         yield own
-        for flipped, split in self._sides():
+        for looked_at, (flipped, split) in enumerate(self._sides()):
+            if looked_at == BALANCES:
+                raise BudgetExceededError(
+                    f"more strata may follow, beyond the budget of {BALANCES} choices of flipped and split hyperplanes",
+                    budget=BALANCES,
+                )
             for index in _indices(self.frame, flipped, split):
                 if index != own.index:
                     yield Stratum(self.frame, index)
@@ -166,10 +176,11 @@ class CompleteFiber:
         """Give an exact member of one of the first strata; seeded."""
         rng = random.Random(seed)
         first: list[Stratum] = []
-        for stratum in self.strata:
-            first.append(stratum)
-            if len(first) == FIRST:
-                break
+        with suppress(BudgetExceededError):
+            for stratum in self.strata:
+                first.append(stratum)
+                if len(first) == FIRST:
+                    break
         return rng.choice(first).draw(rng)
 
     def __repr__(self) -> str:

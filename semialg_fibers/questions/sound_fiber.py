@@ -16,11 +16,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, product
+from itertools import combinations
 
-from flint import fmpq
-
-from semialg_fibers.errors import BudgetExceededError, NotGenericError, SemialgError, UnsupportedError
+from semialg_fibers.errors import BudgetExceededError, SemialgError, UnsupportedError
 from semialg_fibers.fibers.bottleneck import fiber
 from semialg_fibers.fibers.complete import complete_fiber
 from semialg_fibers.fibers.moves import with_column, with_row
@@ -36,7 +34,7 @@ from semialg_fibers.questions.matching import match_units
 
 MOVES = 2  # symmetries that `sample` composes, besides a relabelling
 FLIPS = 32  # compositions of flips that `contains` tries
-STEPS = 64  # combinations of translations that it tries
+SHIFTS = ("translation", "linear shift")
 
 
 @dataclass(frozen=True)
@@ -78,7 +76,7 @@ class SoundFiber:
         """Say whether the network is generated: True with a way found, False when its function is another, else None.
 
         Ways that are looked for: the complete fiber of one hidden layer, a component of `fiber`, relabellings after
-        flips and translations of first-layer hyperplanes, up to the free weights of dead units.
+        flips and shifts of biases, up to the free weights of dead units.
         """
         own = self.network
         if net.widths != own.widths or net.domain != own.domain:
@@ -91,27 +89,10 @@ class SoundFiber:
         with suppress(SemialgError):
             if fiber(own).contains(net):
                 return True
-        with suppress(BudgetExceededError, UnsupportedError, NotGenericError):
-            goal = without_dead(net, self.budget)
-            for candidate in self._candidates(net):
-                if match_units(without_dead(candidate, self.budget), goal) is not None:
-                    return True
+        with suppress(BudgetExceededError, UnsupportedError):
+            goal = settled(net, self.budget)
+            return True if any(match_units(settled(each, self.budget), goal) for each in self._flipped()) else None
         return None
-
-    def _candidates(self, goal: Network) -> Iterator[Network]:
-        """Yield members: flips of several units, then translations of hyperplanes to where the goal has them."""
-        for flipped in self._flipped():
-            known = symmetries(flipped, self.budget)
-            shifts = [found for found in known if found.kind == "translation" and found.layer == 1]
-            choices = [[ZERO, *_steps(flipped, goal, found.units[0])] for found in shifts]
-            for count, steps in enumerate(product(*choices)):
-                if count == STEPS:
-                    break
-                moved = flipped
-                with suppress(SemialgError):
-                    for found, t in zip(shifts, steps, strict=True):
-                        moved = found._act(moved, t) if t else moved
-                    yield moved
 
     def _flipped(self) -> Iterator[Network]:
         kinds = [found for found in self.symmetries if found.kind == "sign flip"]
@@ -128,18 +109,24 @@ class SoundFiber:
                     yield net
 
 
-def _steps(net: Network, goal: Network, unit: int) -> list[fmpq]:
-    """Give the t ≠ 0 by which the unit's hyperplane is moved onto a parallel one of the goal."""
-    row, bias = net.layers[0].matrix.row(unit), net.layers[0].offset[unit]
-    place = next((i for i, value in enumerate(row) if value), None)
-    found: list[fmpq] = []
-    for other, offset in zip(goal.layers[0].matrix.rows(), goal.layers[0].offset, strict=True):
-        if place is None or other[place] * row[place] <= 0:
-            continue
-        scale = other[place] / row[place]
-        if tuple(scale * value for value in row) == other and offset / scale != bias:
-            found.append(offset / scale - bias)
-    return found
+def settled(net: Network, budget: int = CELLS) -> Network:
+    """Give the network with dead units emptied and each bias that can be shifted at an end of its interval, or at 0.
+
+    Members that differ by one shift have the same settled network; several at once may be settled differently.
+
+    Raises:
+        BudgetExceededError: when there are more cells than the budget.
+    """
+    done: set[tuple[int, tuple[int, ...]]] = set()
+    while True:
+        shifts = [found for found in symmetries(net, budget) if found.kind in SHIFTS]
+        found = next((each for each in shifts if (each.layer, each.units) not in done), None)
+        if found is None or found.ends is None:
+            return without_dead(net, budget)
+        done.add((found.layer, found.units))
+        low, high = found.ends
+        end = low if low is not None else high
+        net = found.move(-net.layers[found.layer - 1].offset[found.units[0]] if end is None else end)
 
 
 def without_dead(net: Network, budget: int = CELLS) -> Network:

@@ -12,6 +12,7 @@ from reference import is_pointed, rank
 from strategies import DOMAINS, one_hidden_layers, relabelled, seeds
 
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, UnsupportedError
+from semialg_fibers.fibers import complete
 from semialg_fibers.fibers.balance import Balance
 from semialg_fibers.fibers.balance_solution import draw
 from semialg_fibers.fibers.bottleneck import fiber
@@ -305,7 +306,7 @@ def test_words():
     assert (index.width, index.flipped, index.split, index.split_ghosts) == (11, (1,), (2,), 1)
 
 
-def test_what_is_refused():
+def test_what_is_refused(monkeypatch):
     with pytest.raises(UnsupportedError, match="one hidden layer"):
         complete_fiber(Network([([[1]], [0]), ([[1]], [0]), ([[1]], [0])]))
     net = Network([([[1]], [0]), ([[1]], [0])])
@@ -321,3 +322,7 @@ def test_what_is_refused():
     with pytest.raises(BudgetExceededError, match="ways"):
         len(many.strata)
     assert many.strata[0].contains(many.network)
+    monkeypatch.setattr(complete, "BALANCES", 10)
+    with pytest.raises(BudgetExceededError, match="more strata may follow"):
+        many.strata[10**6]
+    assert many.contains(many.sample(1))

@@ -6,6 +6,7 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import rank
 from strategies import BOTTLENECKS, bottlenecks
 
 from semialg_fibers.fibers.bottleneck import fiber
@@ -109,6 +110,35 @@ def test_cancelling_products_leave_a_direction_without_a_name():
     found = explain_dimension(net)
     assert (found.kernel, found.explained, found.unexplained) == (17, 16, 1)
     assert list(found.by_symmetry)[-1] == "unexplained"
+
+
+def zero_bias_formula(rows, outer, p):
+    """Beyond §5: the generic closed form with q, e, a read off the signs of A2; None if all rows are dead."""
+    m, n = len(outer), len(rows)
+    alive = [row for row in rows if max(row) > 0]
+    dead, linear = n - len(alive), [j for j, row in enumerate(rows) if min(row) > 0]
+    if not alive:
+        return None
+    if any(all(row[i] > 0 and sum(v > 0 for v in row) == 1 for row in alive) for i in range(p)):
+        return p + len(alive) + 1 + dead * (p + 1 + m)
+    q = len(linear)
+    s, t = rank([[row[j] for j in linear] for row in outer]), rank([rows[j] for j in linear])
+    return p + (n - q - dead) + (m * q + q * p - m * p + (m - s) * (p - t)) + q + dead * (p + 1 + m)
+
+
+def test_zero_biases_have_the_generic_dimension_on_the_cells_where_f_is_differentiable():
+    rng, met = random.Random(3), 0
+    while met < 25:
+        p, n, m = rng.choice([2, 3]), rng.choice([1, 2, 3]), rng.choice([1, 2])
+        shapes = [(p, p), (p, n), (n, m)]
+        weights = [[[rng.choice([-1, 1]) * rng.randint(1, 97) for _ in range(a)] for _ in range(b)] for a, b in shapes]
+        expected = zero_bias_formula(weights[1], weights[2], p)
+        if expected is None or rank(weights[0]) < p:
+            continue
+        found = explain_dimension(Network([(weight, [0] * len(weight)) for weight in weights]))
+        assert (found.kernel, found.unexplained) == (expected, 0)
+        assert found.skipped > 0
+        met += 1
 
 
 def test_one_hidden_layer_is_not_explained_by_itself():
