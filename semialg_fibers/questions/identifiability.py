@@ -22,11 +22,12 @@ from semialg_fibers.fibers.block import block_of
 from semialg_fibers.fibers.bottleneck import fiber
 from semialg_fibers.fibers.hiding import ends_of_translation, hiding
 from semialg_fibers.fibers.orientation import OrientationProblem
-from semialg_fibers.geometry.domain import Domain, Form, Orthant, Space, negated
+from semialg_fibers.geometry.domain import Domain, Form, Orthant, Space
 from semialg_fibers.geometry.expression import is_zero, signs_of
 from semialg_fibers.geometry.polyhedron import Polyhedron
 from semialg_fibers.geometry.scalar import ONE, Vector
-from semialg_fibers.networks.layer import Network
+from semialg_fibers.networks.arrangement import unoriented
+from semialg_fibers.networks.layer import Layer, Network
 from semialg_fibers.networks.neuron_kind import (
     DEAD,
     LINEAR,
@@ -137,12 +138,11 @@ def _kind_or_open(form: Form, domain: Domain) -> str:
 
 
 def _single_units(net: Network, layer: int) -> Iterator[Reason]:
-    outgoing = net.layers[layer].matrix
     for j, kind in enumerate(_kinds(net, layer)):
         where = f"neuron {j + 1} of the {ordinal(layer)} layer"
         if kind == DEAD:
             yield Reason("dead", layer, (j,), f"{where} is dead: its outgoing weights are free")
-        elif all(is_zero(value) for value in outgoing.column(j)):
+        elif _is_unused(net.layers[layer], j):
             yield Reason(
                 "unused", layer, (j,), f"{where} is not used (outgoing weights zero): its incoming weights are free"
             )
@@ -153,6 +153,13 @@ def _single_units(net: Network, layer: int) -> Iterator[Reason]:
                 (j,),
                 f"{where} is linear: its bias can be raised by any amount, compensated by the biases of the next layer",
             )
+
+
+def _is_unused(after: Layer, j: int) -> bool:
+    """Say whether all outgoing weights of unit j are zero."""
+    if after.is_rational:
+        return not any(row[j] for row in after.matrix.integer_rows())
+    return all(is_zero(value) for value in after.matrix.column(j))
 
 
 def _duplicates(net: Network, layer: int) -> Iterator[Reason]:
@@ -201,11 +208,12 @@ def _other_sides(net: Network) -> Iterator[Reason]:
     inner, outer = net.layers[-2:]
     kinds = neuron_types(net, 1) if len(net.layers) == 2 else kinds_by_signs(inner)
     nonlinear = [j for j, kind in enumerate(kinds) if kind == NONLINEAR]
-    rows = [_ray(inner.forms[j]) for j in nonlinear]
-    planes = {frozenset((row, negated(row))) for row in rows}
-    if not net.is_rational and not all(starmap(_never_coincide, combinations(rows, 2))):
+    if any(_is_unused(outer, j) for j in nonlinear):
         return
-    if len(planes) < len(nonlinear) or any(all(is_zero(v) for v in outer.matrix.column(j)) for j in nonlinear):
+    if inner.is_rational:
+        if len({unoriented(inner.integer_forms[j]) for j in nonlinear}) < len(nonlinear):
+            return
+    elif not all(starmap(_never_coincide, combinations([inner.forms[j] for j in nonlinear], 2))):
         return
     block = block_of(net if len(net.layers) == 2 else net.part(2, 3), kinds)
     problem = block.problem
