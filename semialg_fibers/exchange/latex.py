@@ -171,6 +171,7 @@ class Pattern:
 
     text: str
     indices: tuple[tuple[int, ...], ...]
+    letters: str = _LETTERS
 
     def lines(self) -> Iterator[tuple[str, str]]:
         """Yield (text, ranges): one line for all, where the indices run through ranges, else as few as are seen."""
@@ -186,7 +187,7 @@ class Pattern:
             for indices in self.indices:
                 groups.setdefault(indices[slots[0]], []).append(indices)
             if 1 < len(groups) < len(self.indices):
-                parts = [Pattern(self.text, tuple(group)) for group in groups.values()]
+                parts = [Pattern(self.text, tuple(group), self.letters) for group in groups.values()]
                 lines = [part._line(part._classes()) for part in parts]
                 if all(found is not None for found in lines) and (best is None or len(lines) < len(best)):
                     best = [found for found in lines if found is not None]
@@ -204,7 +205,7 @@ class Pattern:
         return [tuple(slots) for slots in classes.values()]
 
     def _line(self, classes: Sequence[tuple[int, ...]]) -> tuple[str, str] | None:
-        if len(classes) > len(_LETTERS):
+        if len(classes) > len(self.letters):
             return None
         values = [sorted({indices[slots[0]] for indices in self.indices}) for slots in classes]
         if any(v != list(range(v[0], v[-1] + 1)) for v in values):
@@ -214,7 +215,7 @@ class Pattern:
             return None
         filled = [str(i) for i in self.indices[0]]
         ranges = []
-        for letter, slots, v in zip(_LETTERS, classes, values, strict=False):
+        for letter, slots, v in zip(self.letters, classes, values, strict=False):
             for slot in slots:
                 filled[slot] = letter
             ranges.append(f"{letter} = {v[0]}, {v[-1]}" if len(v) == 2 else rf"{letter} = {v[0]}, \dots, {v[-1]}")
@@ -228,19 +229,24 @@ class Pattern:
 def collapsed(conditions: Iterable[tuple[Any, str, Any]]) -> list[tuple[str, str]]:
     """Give lines (condition with &, ranges of its indices), in the order in which the patterns first occur."""
     found: dict[str, list[tuple[int, ...]]] = {}
+    taken: set[str] = set()
     for left, relation, right in conditions:
-        indices: list[int] = []
+        taken |= {symbol.name for side in (left, right) for symbol in side.free_symbols}
 
-        def slotted(name: str, indices: list[int] = indices) -> str:
+        def slotted(name: str) -> str:
             head, own = _parts_of(name)
-            indices += own
-            return head + (f"_{{{','.join([SLOT] * len(own))}}}" if own else "")
+            return head + (f"_{{{','.join(f'{SLOT}{i}{SLOT}' for i in own)}}}" if own else "")
 
-        text = f"{expression_latex(left, slotted)} &{relation} {expression_latex(right, slotted)}"
+        # The indices are read off the finished text: a fraction is not written in the order in which it is visited.
+        marked = f"{expression_latex(left, slotted)} &{relation} {expression_latex(right, slotted)}"
+        pieces = marked.split(SLOT)
+        text, indices = SLOT.join(pieces[::2]), [int(index) for index in pieces[1::2]]
         occurrences = found.setdefault(text, [])
         if tuple(indices) not in occurrences or not indices:
             occurrences.append(tuple(indices))
-    return [line for text, every in found.items() for line in Pattern(text, tuple(dict.fromkeys(every))).lines()]
+    letters = "".join(letter for letter in _LETTERS if letter not in taken)
+    patterns = [Pattern(text, tuple(dict.fromkeys(every)), letters) for text, every in found.items()]
+    return [line for pattern in patterns for line in pattern.lines()]
 
 
 def aligned(lines: Sequence[tuple[str, str]]) -> Iterator[str]:

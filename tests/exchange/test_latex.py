@@ -154,6 +154,16 @@ def test_a_pattern_that_repeats_is_one_line():
     assert len(collapsed(products)) == 1
 
 
+def test_fractions_collapse_with_their_own_indices():
+    t, i = sympy.symbols("t i", real=True)
+    bounds = [(t, ">", sympy.Symbol(f"c2_{j}", real=True) / a(2, j, 0)) for j in range(3)]
+    assert collapsed(bounds) == [(r"t &> \frac{c^{(2)}_{i}}{a^{(2)}_{i,1}}", r"i = 1, \dots, 3")]
+    mixed = [(W(1, j, 0) / W(2, 1, j) ** 2, "=", a(3, 0, j) / a(1, j, 2)) for j in range(3)]
+    assert sorted(expanded(collapsed(mixed))) == sorted(plain(mixed))
+    named = [(W(1, j, 0), "=", i) for j in range(2)]  # a letter called i is not a running index
+    assert collapsed(named) == [("W^{(1)}_{j,1} &= i", "j = 1, 2")]
+
+
 def test_letters_collapse_in_sets():
     variables = tuple(W(1, i, j) for i in range(2) for j in range(3))
     described = BasicSet(variables, tuple(v - a(1, i, j) for v, (i, j) in zip(
