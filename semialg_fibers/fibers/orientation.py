@@ -26,6 +26,7 @@ from semialg_fibers.geometry.domain import Domain, Form, Orthant, Space
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.scalar import ZERO, Vector
 from semialg_fibers.geometry.subset_sum import zero_one_solutions
+from semialg_fibers.geometry.symbolic_matrix import matrix_of
 
 Sides = tuple[int, ...]
 
@@ -72,10 +73,10 @@ class OrientationProblem:
         for side in sides:
             form = self.forms[side]
             for a, weight in enumerate(self.outgoing[side]):
-                if weight:
+                if weight != 0:
                     rows[a] = [x + weight * y for x, y in zip(rows[a], form[:-1], strict=True)]
                     constant[a] += weight * form[-1]
-        return Matrix(rows, columns=self.p), tuple(constant)
+        return matrix_of(rows, self.p), tuple(constant)
 
     @cached_property
     def _integer_parts(self) -> tuple[list[list[int]], list[list[list[int]]]]:

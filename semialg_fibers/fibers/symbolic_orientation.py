@@ -38,20 +38,6 @@ class SymbolicOrientationProblem(OrientationProblem):
 
     own: tuple[tuple[Vector, Vector], ...] = ()
 
-    def remainder(self, sides: Sides) -> tuple[Matrix, Vector]:
-        """Give (M_S, v_S) = (M, v) + Σ_(l∈S) C_l (B_l, β_l).
-
-        Implements: theory §2.3.
-        """
-        rows = [list(row) for row in self.linear.rows()]
-        constant = list(self.constant)
-        for side in sides:
-            form = self.forms[side]
-            for a, weight in enumerate(self.outgoing[side]):
-                rows[a] = [x + weight * y for x, y in zip(rows[a], form[:-1], strict=True)]
-                constant[a] += weight * form[-1]
-        return matrix_of(rows, self.p), tuple(constant)
-
     def scaled_linear(self, sides: Sides) -> Matrix:
         """Give M_S itself."""
         return self.remainder(sides)[0]

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from math import lcm
 from operator import mul
 
 from flint import fmpz_mat, nmod_mat
@@ -21,7 +20,8 @@ from flint import fmpz_mat, nmod_mat
 from semialg_fibers.errors import BudgetExceededError, UnsupportedError
 from semialg_fibers.geometry.linear import Matrix, primes
 from semialg_fibers.networks.cells import Cell, check_least, each_cell
-from semialg_fibers.networks.layer import Layer, Network
+from semialg_fibers.networks.layer import Network
+from semialg_fibers.networks.sight import with_integers
 
 Row = tuple[int, ...]
 
@@ -51,7 +51,7 @@ def functional_dimension(net: Network, budget: int = 100_000, most_parameters: i
             f"the Jacobian has {net.parameter_count} columns, more than the budget of {most_parameters} parameters"
         )
     check_least(net, budget)
-    integral = _integral(net)
+    integral = with_integers(net)
     # Each hidden unit's scaling gives a vector on which all rows vanish. They are independent: in a linear relation the
     # units of the lowest layer have no incoming weights and no bias, so they vanish everywhere and no cell is full.
     largest = net.parameter_count - sum(net.widths[1:-1])
@@ -72,25 +72,6 @@ def functional_dimension(net: Network, budget: int = 100_000, most_parameters: i
         )
     # The basis is independent; show that it spans, or enlarge it, should the prime have been unlucky.
     return len(_spanning(basis, integral, budget))
-
-
-def _integral(net: Network) -> Network:
-    """Give an integer network with the same functional dimension.
-
-    Each hidden unit is rescaled to integer weights and each output multiplied by a constant, which multiplies the
-    columns and the rows of the Jacobian by nonzero constants.
-    """
-    layers = []
-    factors = [1] * net.widths[0]
-    for layer in net.layers:
-        rows = [
-            (*(value / factor for value, factor in zip(form[:-1], factors, strict=True)), form[-1])
-            for form in layer.forms
-        ]
-        factors = [lcm(*(int(value.q) for value in row)) for row in rows]
-        scaled = [[value * factor for value in row] for row, factor in zip(rows, factors, strict=True)]
-        layers.append(Layer([row[:-1] for row in scaled], [row[-1] for row in scaled]))
-    return net.with_layers(layers)
 
 
 def _rows(net: Network, budget: int) -> Iterator[Row]:
