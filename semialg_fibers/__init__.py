@@ -50,6 +50,7 @@ from semialg_fibers.networks.neuron_kind import neuron_types
 from semialg_fibers.questions.activations import Pointwise
 from semialg_fibers.questions.alignment import align
 from semialg_fibers.questions.architecture_laws import ArchitectureLaws, architecture_laws
+from semialg_fibers.questions.bias_free import bias_free_dimension
 from semialg_fibers.questions.conservation import ConservationLaws, conservation_laws
 from semialg_fibers.questions.dimension import functional_dimension
 from semialg_fibers.questions.equivalence import Different, Same, Undecided, same_function
@@ -97,6 +98,7 @@ __all__ = [
     "identifiability",
     "Identifiability",
     "identifiability_probability",
+    "bias_free_dimension",
     "Initialisation",
     "same_function",
     "Same",

@@ -1,0 +1,62 @@
+"""How many directions does a network without biases leave free?
+
+Main results
+    bias_free_dimension    the dimension of the kernel of the Jacobian by the weights alone, by closed form
+
+A bias-free architecture has weights only; its networks are given here as networks whose biases are all zero.
+
+References: beyond §5.
+"""
+
+from __future__ import annotations
+
+from semialg_fibers.errors import NotGenericError, UnsupportedError
+from semialg_fibers.fibers.genericity import is_bottleneck
+from semialg_fibers.fibers.hiding import hidden_hyperplanes
+from semialg_fibers.networks.layer import Network
+from semialg_fibers.networks.neuron_kind import DEAD, LINEAR, NONLINEAR, kinds_by_signs
+
+
+def bias_free_dimension(net: Network) -> int:
+    """Give dim{δ weights : δf = 0}: n1 + k + [mq + qp − mp + (m − s)(p − t)] + e(n1 + m), hidden n1 + a + e(n1 + m).
+
+    There are k nonlinear, q linear, e dead and a alive rows of A2; s and t are the ranks of the linear rows' outgoing
+    and incoming weights, and the bracket is absent for q = 0. Where every row is dead, all weights are free. There is
+    no translation, and a single linear row costs no more than its scaling. This bounds the local dimension of the
+    fiber among bias-free networks from above.
+
+    Implements: beyond §5.
+
+    Raises:
+        UnsupportedError: for a network that is no three-layer bottleneck with n1 ≥ 2, or has a bias that is not zero.
+        NotGenericError: where rank A1 < n1, A2 has a zero, or A3 a zero column.
+
+    >>> bias_free_dimension(Network([([[1, 0], [0, 1]], [0, 0]), ([[1, -1]], [0]), ([[1]], [0])]))
+    3
+    """
+    net.refuse_letters()
+    if not is_bottleneck(net) or net.widths[1] < 2:
+        raise UnsupportedError("bias-free dimensions are known for three layers with 2 ≤ n1 ≤ d on R^d")
+    if any(any(layer.offset) for layer in net.layers):
+        raise UnsupportedError("the network has a bias that is not zero: it is not bias-free")
+    first, second, third = net.layers
+    columns = third.matrix.columns()
+    if (
+        first.matrix.rank() < first.outputs
+        or not all(all(row) for row in second.matrix.integer_rows())
+        or not all(map(any, columns))
+    ):
+        raise NotGenericError("expected rank A1 = n1, no zero in A2, and no zero column in A3")
+    kinds = kinds_by_signs(second)
+    p, m = second.inputs, third.outputs
+    if set(kinds) == {DEAD}:  # f = 0: every weight is free
+        return sum(layer.inputs * layer.outputs for layer in net.layers)
+    dead = kinds.count(DEAD) * (p + m)
+    if hidden_hyperplanes(net):
+        return p + len(kinds) - kinds.count(DEAD) + dead
+    linear = [j for j, kind in enumerate(kinds) if kind == LINEAR]
+    q, pairs = len(linear), 0
+    if linear:
+        s, t = third.matrix.select(columns=linear).rank(), second.matrix.select(rows=linear).rank()
+        pairs = m * q + q * p - m * p + (m - s) * (p - t)
+    return p + kinds.count(NONLINEAR) + pairs + dead
