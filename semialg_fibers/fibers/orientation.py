@@ -386,6 +386,6 @@ def _can_move_inwards(incoming: Matrix, outgoing: Matrix) -> bool:
                 row[j * p + i] = outgoing[a, j]
                 row[q * p + a * q + j] = incoming[j, i]
             rows.append(row)
-    kernel = Matrix(rows, columns=q * p + m * q).kernel()
+    kernel = matrix_of(rows, q * p + m * q).kernel()
     moves = [kernel.column(j * p + i) for j, i in zeros]
     return strictly_feasible(moves, kernel.shape[0]) is not None

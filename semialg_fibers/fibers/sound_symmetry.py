@@ -68,7 +68,12 @@ class Symmetry:
 
     @property
     def interval(self) -> sympy.Interval | None:
-        """All t of the connected piece around 0 for which the move keeps the function; None without one parameter."""
+        """The t, in one piece around 0, for which the move keeps the function; None without one parameter.
+
+        For translations and shifts both ends are tight. For a dead weight and a row relation it is the interval in
+        which the unit itself keeps its values on its inputs' range; beyond, the function may stay the same if nobody
+        sees the unit there.
+        """
         import sympy
 
         if self.ends is None:

@@ -20,6 +20,7 @@ from itertools import combinations
 from semialg_fibers.errors import UndecidedSignError, UnsupportedError
 from semialg_fibers.fibers.conditions import Case, Condition, PointedIs, RankIs, open_parts, vanishing
 from semialg_fibers.fibers.orientation import BUDGET, OrientationProblem, Sides
+from semialg_fibers.geometry.decision import common_divisor, without_common_factor
 from semialg_fibers.geometry.domain import Orthant
 from semialg_fibers.geometry.expression import is_zero, signs_of
 from semialg_fibers.geometry.linear import Matrix
@@ -236,13 +237,21 @@ class SymbolicOrientationProblem(OrientationProblem):
         """Give the local dimension at the given member; None where the closed form is not known to be valid."""
         try:
             return super().local_dimension(incoming, outgoing)
-        except UndecidedSignError:
+        except (UndecidedSignError, UnsupportedError):
             return None
 
 
 def _pointed(linear: Matrix, rank: int) -> tuple[bool, ...]:
-    """Say whether the cone of the columns is pointed where signs show it, else both."""
-    rows = [[signs_of(value) for value in row] for row in linear.rows()]
+    """Say whether the cone of the columns is pointed where signs show it, else both.
+
+    A row may be divided by what is not zero: by a common factor of its entries where that has a sure sign, or where the
+    matrix has full row rank, so that no row is zero.
+    """
+    rows = []
+    for row in linear.rows():
+        reduced = without_common_factor(row)
+        sure = rank == linear.shape[0] or 0 not in signs_of(common_divisor(row))
+        rows.append([signs_of(value) for value in (reduced if sure else row)])
     if rank == 1 and any({1} in row and {-1} in row for row in rows):
         return (False,)  # the columns are multiples of one vector, of both signs
     definite = [row for row in rows if all(s <= NONNEGATIVE for s in row) or all(s <= NONPOSITIVE for s in row)]

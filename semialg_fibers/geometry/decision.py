@@ -11,10 +11,12 @@ References: docs/conventions.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from semialg_fibers.geometry.expression import Expression, Scalar, signs_of, undecided
+from semialg_fibers.geometry.expression import Expression, Scalar, signs_of, simplest, undecided
+from semialg_fibers.geometry.scalar import ONE
 from semialg_fibers.geometry.signs import Signs, union
 
 if TYPE_CHECKING:
@@ -44,6 +46,25 @@ def essential(value: Scalar) -> Scalar:
     3*b - 1
     """
     return value.essential() if isinstance(value, Expression) else value
+
+
+def common_divisor(values: Iterable[Scalar]) -> Scalar:
+    """Give the greatest common divisor of the numerators of those values that are not zero; 1 when there is none."""
+    read = [Expression.read(value) for value in values if value != 0]
+    return simplest(reduce(lambda a, b: a.gcd(b), read[1:], read[0].gcd(read[0]))) if read else ONE
+
+
+def without_common_factor(values: Sequence[Scalar]) -> list[Scalar]:
+    """Give the values divided by the greatest common divisor of their numerators, in the field of rational functions.
+
+    >>> import sympy
+    >>> from semialg_fibers.geometry.reading import scalar
+    >>> a, b, c = sympy.symbols("a b c", real=True)
+    >>> without_common_factor([scalar(a * c), scalar(b * c)])
+    [a, b]
+    """
+    common = common_divisor(values)
+    return [value if value == 0 else simplest(Expression.read(value).over(common)) for value in values]
 
 
 def decide_all(values: Iterable[Scalar], holds: Signs) -> bool:

@@ -104,9 +104,7 @@ for it, as in Symbol("s", positive=True), or substitute numbers
         """Give the formula."""
         return str(self.to_sympy())
 
-    def __repr__(self) -> str:
-        """Give the formula."""
-        return str(self)
+    __repr__ = __str__
 
     @property
     def free_symbols(self) -> frozenset[sympy.Symbol]:
@@ -245,6 +243,12 @@ for it, as in Symbol("s", positive=True), or substitute numbers
         assert pair is not None
         a, b, c, d, letters = pair
         return simplest(Expression(a * d, b * c, letters))
+
+    def gcd(self, other: Expression) -> Expression:
+        """Give the greatest common divisor of the numerators."""
+        pair = self._with(other)
+        assert pair is not None  # an Expression fits
+        return Expression(pair[0].gcd(pair[2]), pair[1] * 0 + 1, pair[4])
 
     def __pow__(self, exponent: int) -> Any:
         """Give an integer power."""

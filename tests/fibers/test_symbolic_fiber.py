@@ -160,6 +160,13 @@ def test_pointedness_is_stated_as_a_condition_and_decides_the_dimension():
     assert type(parallel.block.problem) in (OrientationProblem, type(component.block.problem))
 
 
+def test_a_common_factor_does_not_hide_that_the_cone_is_not_pointed():
+    """m = 1, one spare row: M_S = (a2_0_0, a2_0_1) a3_0_0 has columns of both signs, whatever the sign of a3_0_0."""
+    net = Network.generic(2, 2, 2, 1, signs=["+-+", "---"])
+    assert [component.flips for component in fiber(net).components] == [()]
+    assert fiber(net).component_count == 1
+
+
 def test_genericity_states_its_conditions():
     conditions = {c.name: c for c in genericity(HIDDEN).conditions}
     assert [c.verdict for c in genericity(HIDDEN).conditions] == [None, True, None, None, True]
