@@ -62,7 +62,7 @@ def from_keras(model: Any, root_bits: int | None = None, logits: bool = False) -
         if getattr(error, "name", None) == "keras":
             raise UnsupportedError("Keras is not installed: pip install 'semialg-fibers[keras]'") from None
         raise UnsupportedError(
-            f"Keras does not find its backend ({error}): install one, or set KERAS_BACKEND=numpy"
+            f"Keras does not find its backend ({error}): install PyTorch, say, and set KERAS_BACKEND=torch"
         ) from None
     if isinstance(model, str | bytes | os.PathLike):
         source = os.fsdecode(model)
@@ -85,7 +85,7 @@ def _network(keras: Any, model: Any, root_bits: int | None, logits: bool) -> Net
             raise UnsupportedError(f"{what} stands after {final}, which must stand last", value=layer.name)
         activation = None
         if kind == "Dense":
-            _dense(chain, layer, what)
+            _dense(keras, chain, layer, what)
             activation = layer.activation
         elif kind == "Activation":
             activation = layer.activation
@@ -94,7 +94,7 @@ def _network(keras: Any, model: Any, root_bits: int | None, logits: bool) -> Net
                 raise UnsupportedError(f"{what} is no plain ReLU", value=layer.name)
             chain.relu(what)
         elif kind == "BatchNormalization":
-            _batch_norm(chain, layer, root_bits, what)
+            _batch_norm(keras, chain, layer, root_bits, what)
         elif kind == "Softmax":
             activation = keras.activations.softmax
         final = _activation(keras, chain, activation, logits, what)
@@ -131,24 +131,20 @@ def _layers(keras: Any, model: Any) -> list[Any]:
     return flat
 
 
-def _dense(chain: Chain, layer: Any, what: str) -> None:
+def _dense(keras: Any, chain: Chain, layer: Any, what: str) -> None:
     if getattr(layer, "lora_enabled", False) or getattr(layer, "quantization_mode", None):
         raise UnsupportedError(f"{what} is quantised or has LoRA factors, which are not read", value=layer.name)
-    import numpy as np
-
     try:
-        matrix = dyadic_matrix(np.asarray(layer.kernel).T)
-        offset = dyadic_vector(np.asarray(layer.bias)) if layer.use_bias else None
+        matrix = dyadic_matrix(keras.ops.convert_to_numpy(layer.kernel).T)
+        offset = dyadic_vector(keras.ops.convert_to_numpy(layer.bias)) if layer.use_bias else None
     except (InexactInputError, InvalidNetworkError, UnsupportedError) as error:
         raise type(error)(f"{what}: {error.message}", **error.place) from None
     chain.affine(matrix, offset, what)
 
 
-def _batch_norm(chain: Chain, layer: Any, root_bits: int | None, what: str) -> None:
-    import numpy as np
-
+def _batch_norm(keras: Any, chain: Chain, layer: Any, root_bits: int | None, what: str) -> None:
     def stored(value: Any) -> Vector | None:
-        return None if value is None else dyadic_vector(np.asarray(value))
+        return None if value is None else dyadic_vector(keras.ops.convert_to_numpy(value))
 
     mean, variance = stored(layer.moving_mean), stored(layer.moving_variance)
     axis = layer.axis if isinstance(layer.axis, int) else None
