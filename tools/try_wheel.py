@@ -68,12 +68,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lowest", action="store_true", help="the lowest versions of all dependencies")
     parser.add_argument("--tests", nargs="*", default=[], help="tests of this folder to run in the environment")
+    parser.add_argument("--python", default=sys.executable, help="the Python of the empty environment")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         wheel, sdist = built(folder)
         print(f"built {wheel.name} and {sdist.name}")
-        run(sys.executable, "-m", "venv", folder / "empty", cwd=folder)
+        run(options.python, "-m", "venv", folder / "empty", cwd=folder)
         python = folder / "empty" / "bin" / "python"
         pip = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
         run(*pip, f"{wheel}[test]" if options.tests else wheel, *(lowest() if options.lowest else []), cwd=folder)

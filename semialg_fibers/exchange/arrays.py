@@ -67,7 +67,7 @@ def from_arrays(layers: Iterable[tuple[Any, Any]], domain: Domain | None = None)
         try:
             matrix = dyadic_matrix(weight) if _is_numeric(weight) else weight
             if bias is None:
-                bias = (ZERO,) * len(weight)
+                bias = (ZERO,) * (weight.shape[0] if hasattr(weight, "shape") else len(weight))
             made.append(Layer(matrix, dyadic_vector(bias) if _is_numeric(bias) else bias))
         except (InexactInputError, InvalidNetworkError, UnsupportedError) as error:
             raise type(error)(f"layer {number}: {error.message}", **{**error.place, "layer": number}) from None

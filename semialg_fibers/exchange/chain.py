@@ -21,6 +21,7 @@ from operator import add, mul
 from flint import fmpq
 
 from semialg_fibers.errors import InvalidNetworkError, SemialgError, UnsupportedError
+from semialg_fibers.geometry.floats import MAX_ENTRIES
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.scalar import ONE, ZERO, Vector
 from semialg_fibers.networks.layer import Layer, Network
@@ -58,13 +59,13 @@ class Chain:
         Raises:
             InvalidNetworkError: when it has another one.
         """
-        if width < 1:
-            raise InvalidNetworkError(f"{node} takes {width} inputs")
+        if not 1 <= width <= MAX_ENTRIES:
+            raise InvalidNetworkError(f"{node} takes {width} inputs, expected 1..{MAX_ENTRIES:,}")
         if self._width is not None and self._width != width:
             raise InvalidNetworkError(f"widths do not chain: {node} takes {width} inputs, it is given {self._width}")
         self._width = width
         if self._rectified:
-            self._closed.append(Layer(Matrix.identity(width), (ZERO,) * width))
+            self._closed.append(Layer(diagonal((ONE,) * width, node), (ZERO,) * width))
             self._rectified = False
 
     def affine(self, matrix: Matrix, offset: Sequence[fmpq] | None, node: str) -> None:
@@ -142,7 +143,7 @@ class Chain:
             raise UnsupportedError(f"{node}: the width of its input is not known; put a flattened input in front")
         if self._matrix is None:
             scales, self._offset = self._total(self._width)
-            self._matrix = scaled_rows(Matrix.identity(self._width), scales)
+            self._matrix = diagonal(scales, node)
         self._closed.append(Layer(self._matrix, self._offset))
         self._matrix, self._offset, self._scalings = None, (), []
 
@@ -230,6 +231,18 @@ def inverse_root(value: fmpq, bits: int | None) -> tuple[fmpq, bool]:
 def spread(value: Vector | fmpq, width: int) -> Vector:
     """Give the vector, or one number as often as there are coordinates."""
     return value if isinstance(value, tuple) else (value,) * width
+
+
+def diagonal(scales: Vector, node: str) -> Matrix:
+    """Give diag(s), where a ReLU or the end of the network stands without a layer.
+
+    Raises:
+        UnsupportedError: for more than `MAX_ENTRIES` entries.
+    """
+    width = len(scales)
+    if width * width > MAX_ENTRIES:
+        raise UnsupportedError(f"{node} would need a layer of {width} × {width} entries, more than {MAX_ENTRIES:,}")
+    return scaled_rows(Matrix.identity(width), scales)
 
 
 def scaled_rows(matrix: Matrix, scales: Sequence[fmpq]) -> Matrix:

@@ -95,6 +95,8 @@ def _network(keras: Any, model: Any, root_bits: int | None, logits: bool) -> Net
             chain.relu(what)
         elif kind == "BatchNormalization":
             _batch_norm(keras, chain, layer, root_bits, what)
+        elif kind == "Flatten" and layer.data_format != "channels_last":
+            raise UnsupportedError(f"{what} puts the channels last before it flattens", value=layer.name)
         elif kind == "Softmax":
             activation = keras.activations.softmax
         final = _activation(keras, chain, activation, logits, what)

@@ -121,8 +121,12 @@ def _external(entries: dict[str, str], folder: str | None) -> bytes:
     location = entries.get("location", "")
     if folder is None:
         raise UnsupportedError("its data lie in a file, and a model in memory has no folder: give its path")
-    path = os.path.realpath(os.path.join(folder, location))
-    if not location or os.path.isabs(location) or os.path.commonpath([path, folder]) != folder:
+    try:
+        path = os.path.realpath(os.path.join(folder, location))
+        inside = bool(location) and not os.path.isabs(location) and os.path.commonpath([path, folder]) == folder
+    except ValueError:  # a null byte, or another drive
+        inside = False
+    if not inside:
         raise UnsupportedError(f"its data lie in {shown(location)}, outside the folder of the model, and are not read")
     data = read_bytes(path)
     try:

@@ -154,3 +154,10 @@ def test_a_batch_norm_is_folded():
         Chain(2).batch_norm(None, None, vector([0, 0]), vector([4, 2]), fmpq(0), None, "norm")
     with pytest.raises(InvalidNetworkError, match="norm: its vectors have different lengths"):
         Chain(2).batch_norm(None, None, vector([0]), vector([4, 2]), fmpq(0), None, "norm")
+
+
+def test_widths_beyond_the_stated_sizes_are_refused():
+    with pytest.raises(InvalidNetworkError, match="wide takes 1000000000000 inputs, expected"):
+        Chain().expect(10**12, "wide")
+    with pytest.raises(UnsupportedError, match="relu would need a layer of 100000 × 100000"):
+        Chain(10**5).relu("relu")

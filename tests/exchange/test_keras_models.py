@@ -108,9 +108,10 @@ def test_a_batch_norm_is_folded():
         (lambda: layers.ReLU(max_value=6), "no plain ReLU"),
         (lambda: layers.LeakyReLU(), r"\(LeakyReLU\) is no layer that is read"),
         (lambda: layers.LayerNormalization(), r"\(LayerNormalization\)"),
+        (lambda: layers.Flatten(data_format="channels_first"), "puts the channels last"),
         (lambda: layers.Dense(3, activation="softmax"), "logits=True"),
     ],
-    ids=["tanh", "relu6", "leaky", "norm", "softmax"],
+    ids=["tanh", "relu6", "leaky", "norm", "channels", "softmax"],
 )
 def test_other_layers_are_refused(part, words):
     with pytest.raises(UnsupportedError, match=words):

@@ -316,7 +316,7 @@ def test_external_data_come_from_the_folder_of_the_model_only(tmp_path):
     path.write_bytes(external("data.bin", 4, 16))
     net = from_onnx(path)
     assert [[float(v) for v in row] for row in net.layers[0].weight.tolist()] == weight.tolist()
-    for location in ("../secret.bin", str(tmp_path / "secret.bin"), "link.bin", "", "x/../../secret.bin"):
+    for location in ("../secret.bin", str(tmp_path / "secret.bin"), "link.bin", "", "a\0b", "x/../../secret.bin"):
         path.write_bytes(external(location))
         with pytest.raises(UnsupportedError, match="outside the folder of the model"):
             from_onnx(path)
