@@ -1,7 +1,8 @@
 # make demo    the digits network and a small hidden example
 # make test    ruff, mypy, pytest
+# make wheel   what would be published, tried in an empty environment
 #
-# Both make .venv when there is none, and install again only when pyproject.toml has changed.
+# All make .venv when there is none, and install again only when pyproject.toml has changed.
 # Another Python: make test PYTHON=python3.13      More extras: make test EXTRAS=test,all
 
 PYTHON      ?= python3
@@ -15,7 +16,7 @@ comma   := ,
 BASE    := $(VENV)/.installed
 TESTING := $(BASE)-$(subst $(comma),-,$(EXTRAS))
 
-.PHONY: demo test clean
+.PHONY: demo test wheel clean
 
 demo: $(BASE)
 	$(BIN)/semialg-fibers describe notebooks/data/digits-64-32-16-10.json
@@ -25,6 +26,10 @@ test: $(TESTING)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/pytest $(PYTEST_ARGS)
+
+wheel: $(BASE)
+	$(INSTALL) 'build>=1.2'
+	$(BIN)/python tools/try_wheel.py
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -32,7 +32,8 @@ from typing import Any
 
 import numpy as np
 
-from semialg_fibers.networks.layer import Layer, Network
+from semialg_fibers.exchange.arrays import from_arrays
+from semialg_fibers.networks.layer import Network
 from semialg_fibers.questions.equivalence import same_function
 from semialg_fibers.verify.smt import same_by_smt
 
@@ -68,9 +69,7 @@ def last_bit_changed(arrays: Arrays) -> Arrays:
 
 def network_of(arrays: Arrays) -> Network:
     """Give the network with exactly these values."""
-    return Network(
-        [Layer([list(map(Fraction, row.tolist())) for row in w], map(Fraction, b.tolist())) for w, b in arrays]
-    )
+    return from_arrays(arrays)
 
 
 def relabelled(net: Network, seed: int, largest: int = 999) -> Network:

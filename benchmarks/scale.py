@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 from equality import float32_arrays, in_own_process, last_bit_changed, machine, network_of, peak_memory, relabelled
 
+from semialg_fibers.exchange.arrays import from_arrays
 from semialg_fibers.exchange.files import read_network, write_network
-from semialg_fibers.geometry.linear import Matrix
-from semialg_fibers.networks.layer import Layer, Network
+from semialg_fibers.networks.layer import Network
 from semialg_fibers.questions.equivalence import same_function
 from semialg_fibers.questions.summary import summary
 
@@ -48,26 +48,11 @@ def write_files(folder: Path, widths: tuple[int, ...], seed: int = 0) -> None:
     write_network(relabelled(network_of(last_bit_changed(arrays)), seed, 0), folder / "changed.json")
 
 
-def exact_rows(values: np.ndarray) -> Matrix:
-    """Give a float32 matrix exactly: integer rows over one power of 2 each."""
-    rows, denominators = [], []
-    mantissas, exponents = np.frexp(values.astype(np.float64))
-    integers = np.ldexp(mantissas, 24).astype(np.int64)
-    for row, shifts in zip(integers, exponents - 24, strict=True):
-        lowest = min(int(shifts.min(initial=0, where=row != 0)), 0)
-        lift = np.where(row != 0, shifts - lowest, 0)
-        fits = lift.max() < 38
-        made = (row << lift).tolist() if fits else [x << k for x, k in zip(row.tolist(), lift.tolist(), strict=True)]
-        rows.append(made)
-        denominators.append(2**-lowest)
-    return Matrix.from_integers(rows, denominators, values.shape[1])
-
-
 def read_npz(path: Path) -> Network:
     """Give the network whose weights and biases are the arrays of the file."""
     with np.load(path) as stored:
         parts = [stored[name] for name in stored.files]
-    return Network([Layer(exact_rows(w), exact_rows(b[:, None]).column(0)) for w, b in pairwise(parts) if w.ndim == 2])
+    return from_arrays([(w, b) for w, b in pairwise(parts) if w.ndim == 2])
 
 
 # one step, in a process of its own

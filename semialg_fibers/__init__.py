@@ -19,6 +19,8 @@ from semialg_fibers.errors import (
     UndecidedSignError,
     UnsupportedError,
 )
+from semialg_fibers.exchange.arrays import from_arrays, from_npz, from_safetensors
+from semialg_fibers.exchange.chain import ExchangeNote
 from semialg_fibers.exchange.exporters import (
     from_json,
     to_json,
@@ -31,7 +33,11 @@ from semialg_fibers.exchange.exporters import (
     to_text,
 )
 from semialg_fibers.exchange.files import read_network, write_network
+from semialg_fibers.exchange.keras_models import from_keras
+from semialg_fibers.exchange.onnx_models import from_onnx, to_onnx
+from semialg_fibers.exchange.sklearn_models import from_sklearn
 from semialg_fibers.exchange.tables import dimension_table
+from semialg_fibers.exchange.torch_models import from_torch, to_torch
 from semialg_fibers.fibers.bottleneck import Fiber, fiber
 from semialg_fibers.fibers.complete import CompleteFiber, complete_fiber
 from semialg_fibers.fibers.component import FiberComponent
@@ -73,6 +79,16 @@ __all__ = [
     "Polyhedron",
     "read_network",
     "write_network",
+    "from_arrays",
+    "from_npz",
+    "from_safetensors",
+    "from_torch",
+    "from_onnx",
+    "from_sklearn",
+    "from_keras",
+    "to_torch",
+    "to_onnx",
+    "ExchangeNote",
     "gallery",
     "summary",
     "neuron_types",

@@ -10,6 +10,7 @@ import json
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
@@ -19,7 +20,7 @@ import click
 
 from semialg_fibers import gallery
 from semialg_fibers.errors import CertificateRejected, SemialgError
-from semialg_fibers.exchange.files import read_network, write_text
+from semialg_fibers.exchange.files import read_network, write_network, write_text
 from semialg_fibers.networks.layer import Network
 
 PREFIX = "gallery:"
@@ -225,6 +226,27 @@ def prove(name: str, latex: bool, as_json: bool) -> None:
         click.echo(derivation.to_json() if as_json else derivation.to_latex(), nl=False)
     else:
         click.echo(f"{derivation.to_text()}\nverified: all {len(derivation.steps)} steps follow")
+
+
+@cli.command()
+@click.argument("model", type=click.Path())
+@click.option("-o", "--output", metavar="NET.json", required=True, help="The network file to write.")
+@click.option("--order", help="The names of the layers, in order, with commas between them (for state dicts).")
+@click.option("--root-bits", type=int, help="Round irrational roots of a batch norm to so many significant bits.")
+@click.option("--logits", is_flag=True, help="Drop a final softmax or sigmoid.")
+def convert(model: str, output: str, order: str | None, root_bits: int | None, logits: bool) -> None:
+    """A trained network (.pt, .pth, .onnx, .safetensors, .keras, .npz) as an exact network file."""
+    from semialg_fibers.exchange.chain import ExchangeNote
+    from semialg_fibers.exchange.importers import read_model
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        net = read_model(model, order.split(",") if order is not None else None, root_bits, logits)
+    write_network(net, output)
+    for note in told:
+        if issubclass(note.category, ExchangeNote):
+            click.echo(f"note: {note.message}", err=True)
+    click.echo(f"{net}, {net.parameter_count} parameters", err=True)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 Main definitions
     read_network, write_network            a network and a file
     write_text                             any text, written whole or not at all
+    read_bytes                             a model file of another program, whole
     network_from_json, network_to_json     a network and the text of a file
 """
 
@@ -18,6 +19,8 @@ from semialg_fibers.errors import InvalidNetworkError, SemialgError
 from semialg_fibers.exchange.json_text import network_from_json, network_to_json
 from semialg_fibers.exchange.json_values import MAX_BYTES, named
 from semialg_fibers.networks.layer import Network
+
+MAX_MODEL_BYTES = 2**30  # of a model file of another program, whose numbers are short
 
 
 def read_network(path: str | bytes | os.PathLike[Any]) -> Network:
@@ -41,7 +44,7 @@ def read_text(path: str | bytes | os.PathLike[Any]) -> str:
     """
     source = os.fsdecode(path)
     with named(source):
-        raw = _read_bytes(source)
+        raw = _read_bytes(source, MAX_BYTES)
         try:
             return raw.decode()
         except UnicodeDecodeError as error:
@@ -49,6 +52,17 @@ def read_text(path: str | bytes | os.PathLike[Any]) -> str:
             raise InvalidNetworkError(
                 f"line {line}: byte {error.start + 1} of the file is not UTF-8; save the file as UTF-8", line=line
             ) from None
+
+
+def read_bytes(path: str | bytes | os.PathLike[Any]) -> bytes:
+    """Give the bytes of a regular file of at most `MAX_MODEL_BYTES` bytes: a trained model.
+
+    Raises:
+        InvalidNetworkError: where there is no such file (place: `file`).
+    """
+    source = os.fsdecode(path)
+    with named(source):
+        return _read_bytes(source, MAX_MODEL_BYTES)
 
 
 def write_network(net: Network, path: str | bytes | os.PathLike[Any]) -> None:
@@ -79,7 +93,7 @@ def write_text(text: str, path: str | bytes | os.PathLike[Any]) -> None:
             raise SemialgError(f"the file cannot be written ({reason}); check the path and the disk") from None
 
 
-def _read_bytes(source: str) -> bytes:
+def _read_bytes(source: str, most: int) -> bytes:
     try:
         _regular(os.stat(source).st_mode)
         # Without O_NONBLOCK a pipe that took the file's place in the meantime would make us wait for ever.
@@ -87,9 +101,9 @@ def _read_bytes(source: str) -> bytes:
         with os.fdopen(os.open(source, flags), "rb") as file:
             status = os.fstat(file.fileno())
             _regular(status.st_mode)
-            raw = file.read(status.st_size + 1) if status.st_size <= MAX_BYTES else b""
+            raw = file.read(status.st_size + 1) if status.st_size <= most else b""
             if len(raw) > status.st_size:  # it grows, or is one of /proc, which say 0
-                raw += file.read(MAX_BYTES + 1 - len(raw))
+                raw += file.read(most + 1 - len(raw))
     except FileNotFoundError:
         raise InvalidNetworkError("there is no such file; check the path") from None
     except PermissionError:
@@ -97,9 +111,9 @@ def _read_bytes(source: str) -> bytes:
     except (OSError, ValueError) as error:  # ValueError: a null byte in the path
         reason = getattr(error, "strerror", None) or str(error)
         raise InvalidNetworkError(f"the file cannot be read ({reason}); check the path") from None
-    if status.st_size > MAX_BYTES or len(raw) > MAX_BYTES:
+    if status.st_size > most or len(raw) > most:
         raise InvalidNetworkError(
-            f"the file has {max(status.st_size, len(raw)):,} bytes, more than the stated size of {MAX_BYTES:,}; "
+            f"the file has {max(status.st_size, len(raw)):,} bytes, more than the stated size of {most:,}; "
             "give a smaller network"
         )
     return raw
