@@ -47,9 +47,13 @@ from semialg_fibers.geometry.semialgebraic import BasicSet, SemialgebraicSet
 from semialg_fibers.networks.cells import cells
 from semialg_fibers.networks.layer import Layer, Network
 from semialg_fibers.networks.neuron_kind import neuron_types
+from semialg_fibers.plots.components import plot_components, plot_fiber
+from semialg_fibers.plots.planar import plot_arrangement, plot_symmetry
+from semialg_fibers.plots.run import plot_laws
 from semialg_fibers.questions.activations import Pointwise
 from semialg_fibers.questions.alignment import align
 from semialg_fibers.questions.architecture_laws import ArchitectureLaws, architecture_laws
+from semialg_fibers.questions.closures import closures_meet
 from semialg_fibers.questions.conservation import ConservationLaws, conservation_laws
 from semialg_fibers.questions.dimension import functional_dimension
 from semialg_fibers.questions.equivalence import Different, Same, Undecided, same_function
@@ -90,6 +94,7 @@ __all__ = [
     "CompleteFiber",
     "BasicSet",
     "SemialgebraicSet",
+    "closures_meet",
     "symmetries",
     "Symmetry",
     "sound_fiber",
@@ -132,6 +137,11 @@ __all__ = [
     "to_sage",
     "to_mathematica",
     "dimension_table",
+    "plot_arrangement",
+    "plot_symmetry",
+    "plot_fiber",
+    "plot_components",
+    "plot_laws",
     "SemialgError",
     "InvalidNetworkError",
     "InexactInputError",

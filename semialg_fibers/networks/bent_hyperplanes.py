@@ -33,6 +33,7 @@ from semialg_fibers.networks.layer import Layer, Network
 
 REGIONS = 5_000  # the most that a picture is made of
 MARGIN = fmpq(2, 5)  # of a window beyond the vertices, on each side
+ALL_VERTICES = 60  # of more, the outer fifth on each side is left out of the window: a few may lie far away
 LEAST_SIDE = fmpq(4)
 
 Window = tuple[tuple[fmpq, fmpq], tuple[fmpq, fmpq]]
@@ -160,7 +161,8 @@ class BentArrangement:
 def bent_arrangement(net: Network, window: Any = None, budget: int = REGIONS) -> BentArrangement:
     """Give the regions, the pieces of bent hyperplanes and their vertices in a window, exactly.
 
-    `window` is ((low, high), (low, high)); unless given, it holds every vertex with a margin.
+    `window` is ((low, high), (low, high)); unless given, a square that holds every vertex with a margin, or most of
+    them where there are more than `ALL_VERTICES`.
 
     Implements: theory §9.
 
@@ -284,7 +286,7 @@ def _read_window(window: Any) -> Window:
 
 
 def _default_window(net: Network, budget: int) -> Window:
-    """Hold every vertex of a cell in the middle, at least the point of each first-layer line next to the origin."""
+    """Hold the vertices of cells, or else the points of the first layer's lines next to the origin."""
     points = {
         tuple(fmpq(x, ray[-1]) for x in ray[:-1])
         for cell in each_cell(net, budget)
@@ -296,13 +298,18 @@ def _default_window(net: Network, budget: int) -> Window:
             if any(normal):
                 points.add(tuple(-bias * a / dot(normal, normal) for a in normal))
     points = points or {(fmpq(0), fmpq(0))}
-    sides = []
+    ends = []
     for k in range(2):
-        low, high = min(p[k] for p in points), max(p[k] for p in points)
-        side = max(LEAST_SIDE, (high - low) * (1 + 2 * MARGIN))
-        middle = (low + high) / 2
-        sides.append((_rounded(middle - side / 2, -1), _rounded(middle + side / 2, 1)))
-    return (sides[0], sides[1])
+        values = sorted(point[k] for point in points)
+        skipped = len(values) // 5 if len(values) > ALL_VERTICES else 0
+        ends.append((values[skipped], values[-1 - skipped]))
+    side = max(LEAST_SIDE, *((high - low) * (1 + 2 * MARGIN) for low, high in ends))
+    (a, b), (c, d) = ends
+    return _around((a + b) / 2, side), _around((c + d) / 2, side)
+
+
+def _around(middle: fmpq, side: fmpq) -> tuple[fmpq, fmpq]:
+    return _rounded(middle - side / 2, -1), _rounded(middle + side / 2, 1)
 
 
 def _rounded(value: fmpq, direction: int) -> fmpq:
