@@ -50,7 +50,7 @@ def descend(net: Network, points: Any, targets: Any, step: Any, steps: int) -> R
 
     >>> run = descend(Network([([[1]], [1]), ([[2]], [0])]), [[1]], [[3]], "1/100", 2)
     >>> [round(float(loss), 3) for loss in run.losses], [round(float(q), 3) for q in run.values[0]]
-    ([0.5, 0.416, 0.351], [-2.0, -2.0, -1.999])
+    ([0.5, 0.379, 0.29], [-2.0, -2.0, -1.999])
     """
     if steps < 1:
         raise InvalidNetworkError(f"a run needs at least one step, got {steps}", value=steps)

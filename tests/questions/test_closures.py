@@ -7,8 +7,9 @@ import pytest
 from semialg_fibers import gallery
 from semialg_fibers.fibers.bottleneck import fiber
 from semialg_fibers.geometry.scalar import exact
+from semialg_fibers.geometry.semialgebraic import BasicSet, symbols_for
 from semialg_fibers.networks.layer import Network
-from semialg_fibers.questions.closures import Apart, Meet, Open, closure_graph, closures_meet
+from semialg_fibers.questions.closures import Apart, Meet, Open, _Closed, closure_graph, closures_meet
 from semialg_fibers.verify.oracle import same_on_cells
 
 
@@ -62,3 +63,17 @@ def test_what_is_not_shown_is_said_to_be_open():
     assert closures_meet(own, other, budget=1).meets is None
     symbolic = fiber(Network.generic(2, 2, 1, 1, signs=["+--"])).components[0]
     assert "letters" in closures_meet(symbolic, symbolic).reason
+
+
+def test_a_contradiction_needs_different_constants_or_opposite_signs():
+    x, y = symbols_for(["x", "y"])
+    one, two, twice = (_Closed.of(BasicSet((x, y), (e,))) for e in (x * y - 1, x * y - 2, 2 - 2 * x * y))
+    assert one.contradicts(two)
+    assert not one.contradicts(twice)  # the same equation
+    up, down = (_Closed.of(BasicSet((x, y), (), (e,))) for e in (x, -x))
+    assert not up.contradicts(down)  # x = 0 is in both closures
+    product = _Closed.of(BasicSet((x, y), (x * y - 1,), (x,)))
+    assert product.contradicts(down)
+    assert not product.contradicts(up)
+    sum_of_two = _Closed.of(BasicSet((x, y), (x * y + y - 1,), (x,)))
+    assert not sum_of_two.contradicts(down)
