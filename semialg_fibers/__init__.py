@@ -66,6 +66,7 @@ from semialg_fibers.questions.matching import canonical_form, match_units
 from semialg_fibers.questions.relabelling import averaging, distant_twin, relabelling_count, unit_correlations
 from semialg_fibers.questions.sound_fiber import SoundFiber, sound_fiber
 from semialg_fibers.questions.summary import summary
+from semialg_fibers.report.page import report_html
 
 __all__ = [
     "Layer",
@@ -142,6 +143,7 @@ __all__ = [
     "plot_fiber",
     "plot_components",
     "plot_laws",
+    "report_html",
     "SemialgError",
     "InvalidNetworkError",
     "InexactInputError",

@@ -176,6 +176,16 @@ def plot(net: str, output: str, kind: str, **options: Any) -> None:
 
 
 @cli.command()
+@click.argument("net")
+@click.option("-o", "--output", metavar="FILE", required=True, help="The page, an .html file.")
+def report(net: str, output: str) -> None:
+    """A page: verdicts with reasons, equations, dimensions, pictures, certificates. It needs no network connection."""
+    from semialg_fibers.report.page import report_html
+
+    write_text(report_html(load(net)), output)
+
+
+@cli.command()
 @click.argument("a")
 @click.argument("b")
 @click.option("--method", type=click.Choice(["auto", "canonical", "exact"]), default="auto", show_default=True)

@@ -78,7 +78,7 @@ def tint(k: int, count: int) -> str:
     """Give a light colour for region k of `count`: Okabe and Ito's, or a step of cividis where there are many.
 
     >>> tint(0, 2), tint(1, 100)
-    ('#9dc8e1', '#c4c3bd')
+    ('#9ec9e2', '#d9d7c6')
     """
     strong = _rgb(COLOURS[k % 6]) if count <= 6 else cividis((k * 0.618034) % 1)
     return "#" + "".join(f"{round(255 - 0.38 * (255 - value)):02x}" for value in strong)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SHOWN = 6  # components, each with its colour
 MEMBERS = 240  # of a cloud
-STEPS = 60  # along each free symbol
+STEPS = 60  # along one free symbol
 
 
 def default_coordinates(component: FiberComponent, count: int = 2) -> tuple[str, ...]:
@@ -113,7 +113,8 @@ def _draw(
 
     member = image.coordinates(component.sample(1))
     rest = {s: sympy.Integer(1) if _is_scaling(s) else member[s] for s in image.symbols if s not in running}
-    grid = np.meshgrid(*(_steps(image, s, float(member[s])) for s in running))
+    count = STEPS if len(running) == 1 else STEPS // 3
+    grid = np.meshgrid(*(_steps(image, s, float(member[s]), count) for s in running))
     values = []
     for name in names:
         entry = entries[name].xreplace(rest)
@@ -123,19 +124,22 @@ def _draw(
     elif len(names) == 3:
         axes.plot_surface(*values, alpha=0.5, linewidth=0, **style)
     else:
-        axes.plot(*(value.ravel() for value in values), ".", markersize=size / 2, **style)
+        for turned in (values, [value.T for value in values]):  # a net of curves
+            x, y = (np.column_stack([value, np.full(len(value), np.nan)]).ravel() for value in turned)
+            axes.plot(x, y, linewidth=size / 4, **style)
+            style = {"color": style["color"]}
 
 
-def _steps(image: Parametrization, symbol: sympy.Symbol, near: float) -> Any:
+def _steps(image: Parametrization, symbol: sympy.Symbol, near: float, count: int) -> Any:
     """Give values of a symbol in its range: from the end where it has one, geometric for a positive scaling."""
     import numpy as np
 
     ends = [float(r.rhs) for r in image.ranges if r.lhs == symbol and r.rhs.is_Rational and r.rel_op in (">", ">=")]
     if not ends:
-        return np.linspace(near - 3, near + 3, STEPS)
+        return np.linspace(near - 3, near + 3, count)
     if _is_scaling(symbol):
-        return ends[0] + np.geomspace(0.25, 4, STEPS)
-    return ends[0] + np.linspace(0, 4, STEPS)
+        return ends[0] + np.geomspace(0.25, 4, count)
+    return ends[0] + np.linspace(0, 4, count)
 
 
 def _draw_cloud(axes: Any, component: FiberComponent, names: Sequence[str], style: Any, size: float) -> None:
@@ -179,7 +183,8 @@ def plot_components(found: Fiber, most: int = 12) -> Any:
             f"{component.kind}{side}\n{component.name}\ndimension {component.dimension}",
             (x, y), (0, -16), textcoords="offset points", ha="center", va="top", fontsize=7,
         )  # fmt: skip
-    axes.margins(0.45)
+    axes.set_xlim(-1.9, 1.9)
+    axes.set_ylim(-1.7, 1.4)
     axes.set_axis_off()
     apart = sum(isinstance(answer, Apart) for answer in answers.values())
     meeting = sum(isinstance(answer, Meet) for answer in answers.values())
