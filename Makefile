@@ -1,5 +1,7 @@
 # make demo    the digits network and a small hidden example
 # make test    ruff, mypy, pytest
+# make docs    the documentation site, in site/; a warning is an error
+# make pictures    every picture of the documentation, by the commands on docs/pictures.md
 #
 # Both make .venv when there is none, and install again only when pyproject.toml has changed.
 # Another Python: make test PYTHON=python3.13      More extras: make test EXTRAS=test,all
@@ -14,8 +16,9 @@ INSTALL := $(BIN)/python -m pip install --quiet --no-input --disable-pip-version
 comma   := ,
 BASE    := $(VENV)/.installed
 TESTING := $(BASE)-$(subst $(comma),-,$(EXTRAS))
+SITE    := $(BASE)-for-the-site
 
-.PHONY: demo test clean
+.PHONY: demo test docs pictures clean
 
 demo: $(BASE)
 	$(BIN)/semialg-fibers describe notebooks/data/digits-64-32-16-10.json
@@ -26,8 +29,14 @@ test: $(TESTING)
 	$(BIN)/mypy
 	$(BIN)/pytest $(PYTEST_ARGS)
 
+docs: $(SITE)
+	$(BIN)/mkdocs build --strict
+
+pictures: $(SITE)
+	$(BIN)/python tools/pictures.py
+
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) site .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 # pip is the last thing that venv writes, so a half-made environment is made again.
 $(BIN)/pip:
@@ -37,6 +46,10 @@ $(BIN)/pip:
 $(BASE): pyproject.toml | $(BIN)/pip
 	$(INSTALL) --editable .
 	@touch $@
+
+$(SITE): pyproject.toml | $(BIN)/pip
+	$(INSTALL) --editable '.[docs]'
+	@touch $@ $(BASE)
 
 $(TESTING): pyproject.toml | $(BIN)/pip
 	$(INSTALL) --editable '.[$(EXTRAS)]'

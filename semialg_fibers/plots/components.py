@@ -113,7 +113,7 @@ def _draw(
 
     member = image.coordinates(component.sample(1))
     rest = {s: sympy.Integer(1) if _is_scaling(s) else member[s] for s in image.symbols if s not in running}
-    count = STEPS if len(running) == 1 else STEPS // 3
+    count = STEPS if len(running) == 1 else STEPS // 4
     grid = np.meshgrid(*(_steps(image, s, float(member[s]), count) for s in running))
     values = []
     for name in names:
