@@ -117,6 +117,13 @@ def test_the_hook_leaves_code_alone():
     assert hooks.spaced("```\na\n* b\n```") == "```\na\n* b\n```"
     assert hooks.spaced("a\n\n* b") == "a\n\n* b"
     assert hooks.on_page_markdown("x\n1. y", page=None) == "x\n\n1. y"
+    rows = "| §2.4 | `geometry/cone.py` | `decide_pointed`, `nonnegative_column_rank` | `tests/geometry/test_cone.py` |"
+    told = hooks.with_places("### 2.4 Rank\ntext", rows, "::: semialg_fibers.geometry.cone.nonnegative_column_rank")
+    assert (
+        "[`geometry/cone.py`: `nonnegative_column_rank`][semialg_fibers.geometry.cone.nonnegative_column_rank]" in told
+    )
+    assert "    * `geometry/cone.py`: `decide_pointed`\n" in told
+    assert "    * tests: `tests/geometry/test_cone.py`" in told
 
 
 @pytest.mark.skipif(importlib.util.find_spec("mkdocstrings") is None, reason="mkdocs is not installed (extra docs)")
@@ -129,6 +136,9 @@ def test_the_site_builds_without_a_warning(tmp_path):
     api = (site / "api.html").read_text()
     for name in semialg_fibers.__all__:
         assert name in api
+    theory = (site / "theory.html").read_text()
+    assert 'href="api.html#semialg_fibers.fibers.bottleneck.fiber"' in theory
+    assert "tests/fibers/test_line.py" in theory
     for page in site.rglob("*.html"):  # nothing is fetched from elsewhere
         text = page.read_text()
         assert not re.search(r"<(?:script|link|img)[^>]+(?:src|href)=\"?https?://", text), page.name

@@ -116,6 +116,11 @@ def test_every_document_of_the_gallery_is_read_and_well_formed():
     assert count > 100
 
 
+def test_a_box_keeps_its_times_sign():
+    blocks = html_of_latex(to_latex(DESCRIBED["one_layer_box_2_2_1"]))
+    assert "[-1, 1] <math><mo>×</mo></math> [-1, 1]" in blocks[0].html
+
+
 def test_letters_and_large_networks():
     symbolic = fiber(Network.generic(2, 2, 2, 1, signs=["+--", "+--"]))
     assert "<mo>≠</mo>" in html_of_latex(to_latex(symbolic, 0))[0].html
