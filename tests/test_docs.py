@@ -136,6 +136,7 @@ def test_the_site_builds_without_a_warning(tmp_path):
     api = (site / "api.html").read_text()
     for name in semialg_fibers.__all__:
         assert name in api
+    assert "<blockquote>" not in api  # examples of docstrings are code
     theory = (site / "theory.html").read_text()
     assert 'href="api.html#semialg_fibers.fibers.bottleneck.fiber"' in theory
     assert "tests/fibers/test_line.py" in theory

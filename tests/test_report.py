@@ -15,6 +15,7 @@ from semialg_fibers.errors import UnsupportedError
 from semialg_fibers.exchange.certificates import read_certificate
 from semialg_fibers.exchange.exporters import from_json
 from semialg_fibers.exchange.files import read_network
+from semialg_fibers.fibers.hiding import flip, translate
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.report.page import report_html
 
@@ -191,6 +192,26 @@ def test_a_flip_turns_the_line_and_the_function_stays(hidden):
     assert "A1 row 1: (0.5, −0.5)" in hidden.run("moved.textContent")
     assert "A1 row 2: (−1, −1)" in hidden.run("moved.textContent")
     assert hidden.run("gap.textContent").startswith("0")
+
+
+@needs_chromium
+def test_the_browser_moves_as_python_does(browser, tmp_path):
+    """A network whose second row has a bias, so that a flip moves the hidden one's bias too."""
+    net = Network([([[1, 0], [2, 1]], [1, 3]), ([[2, -1], [4, -2]], [-3, -1]), ([[1, -2]], [1])])
+    path = tmp_path / "page.html"
+    path.write_text(report_html(net))
+    browser.open(path.as_uri())
+    picture = browser.run(PIXELS)
+    browser.run("document.querySelector('[data-move=flip]').click()")
+    set_slider(browser, 0.75)
+    assert browser.run(PIXELS) == picture
+    assert browser.run("gap.textContent").startswith("0 ")
+    expected = flip(translate(net, 0, "3/4"), [1])
+    told = browser.run("moved.textContent").replace("−", "-")
+    numbers = [float(number) for number in re.findall(r"-?[0-9.]+(?=[,)\n])", told)]
+    first, second = expected.layers[:2]
+    wanted = [float(v) for form in first.forms for v in form] + [float(v) for v in second.offset]
+    assert numbers == pytest.approx(wanted, abs=1e-3)
 
 
 @needs_chromium

@@ -40,6 +40,7 @@ from semialg_fibers.verify.theorems import theorem
 
 COMPONENTS = 6  # with their equations on the page
 CERTIFICATES = 3  # members whose equality is certified
+REGIONS = 2_500  # of a picture on the page
 LARGEST_FILE = 400_000  # characters of a file to download
 WORDS = {True: "yes", False: "no", None: "not decided"}
 CLASSES = {True: "yes", False: "no", None: "open"}
@@ -218,7 +219,7 @@ def _arrangement(net: Network) -> str:
     if net.widths[0] == 1:
         return _matplotlib(lambda: plot_arrangement(net), "The graph of the function.")
     plane = None if net.widths[0] == 2 else plane_through(net)
-    shown = bent_arrangement(net if plane is None else on_plane(net, plane))
+    shown = bent_arrangement(net if plane is None else on_plane(net, plane), budget=REGIONS)
     where = "" if plane is None else " on the plane through 0 along the first two independent rows of A1"
     caption = (
         f"{len(shown.maps)} linear pieces on {len(shown.regions)} regions{where}; thin where the function does not "
