@@ -1,6 +1,8 @@
 # make demo    the digits network and a small hidden example
 # make test    ruff, mypy, pytest
 # make wheel   what would be published, tried in an empty environment
+# make docs    the documentation site, in site/; a warning is an error
+# make pictures    every picture of the documentation, by the commands on docs/pictures.md
 #
 # All make .venv when there is none, and install again only when pyproject.toml has changed.
 # Another Python: make test PYTHON=python3.13      More extras: make test EXTRAS=test,all
@@ -15,8 +17,10 @@ INSTALL := $(BIN)/python -m pip install --quiet --no-input --disable-pip-version
 comma   := ,
 BASE    := $(VENV)/.installed
 TESTING := $(BASE)-$(subst $(comma),-,$(EXTRAS))
+SITE    := $(BASE)-for-the-site
 
 .PHONY: demo test wheel clean
+.PHONY: demo test docs pictures clean
 
 demo: $(BASE)
 	$(BIN)/semialg-fibers describe notebooks/data/digits-64-32-16-10.json
@@ -30,9 +34,14 @@ test: $(TESTING)
 wheel: $(BASE)
 	$(INSTALL) 'build>=1.2'
 	$(BIN)/python tools/try_wheel.py
+docs: $(SITE)
+	$(BIN)/mkdocs build --strict
+
+pictures: $(SITE)
+	$(BIN)/python tools/pictures.py
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) site .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 # pip is the last thing that venv writes, so a half-made environment is made again.
 $(BIN)/pip:
@@ -42,6 +51,10 @@ $(BIN)/pip:
 $(BASE): pyproject.toml | $(BIN)/pip
 	$(INSTALL) --editable .
 	@touch $@
+
+$(SITE): pyproject.toml | $(BIN)/pip
+	$(INSTALL) --editable '.[docs]'
+	@touch $@ $(BASE)
 
 $(TESTING): pyproject.toml | $(BIN)/pip
 	$(INSTALL) --editable '.[$(EXTRAS)]'

@@ -53,10 +53,14 @@ from semialg_fibers.geometry.semialgebraic import BasicSet, SemialgebraicSet
 from semialg_fibers.networks.cells import cells
 from semialg_fibers.networks.layer import Layer, Network
 from semialg_fibers.networks.neuron_kind import neuron_types
+from semialg_fibers.plots.components import plot_components, plot_fiber
+from semialg_fibers.plots.planar import plot_arrangement, plot_symmetry
+from semialg_fibers.plots.run import plot_laws
 from semialg_fibers.questions.activations import Pointwise
 from semialg_fibers.questions.alignment import align
 from semialg_fibers.questions.architecture_laws import ArchitectureLaws, architecture_laws
 from semialg_fibers.questions.bias_free import bias_free_dimension
+from semialg_fibers.questions.closures import closures_meet
 from semialg_fibers.questions.conservation import ConservationLaws, conservation_laws
 from semialg_fibers.questions.dimension import functional_dimension
 from semialg_fibers.questions.equivalence import Different, Same, Undecided, same_function
@@ -69,6 +73,7 @@ from semialg_fibers.questions.matching import canonical_form, match_units
 from semialg_fibers.questions.relabelling import averaging, distant_twin, relabelling_count, unit_correlations
 from semialg_fibers.questions.sound_fiber import SoundFiber, sound_fiber
 from semialg_fibers.questions.summary import summary
+from semialg_fibers.report.page import report_html
 
 __all__ = [
     "Layer",
@@ -107,6 +112,7 @@ __all__ = [
     "CompleteFiber",
     "BasicSet",
     "SemialgebraicSet",
+    "closures_meet",
     "symmetries",
     "Symmetry",
     "sound_fiber",
@@ -150,6 +156,12 @@ __all__ = [
     "to_sage",
     "to_mathematica",
     "dimension_table",
+    "plot_arrangement",
+    "plot_symmetry",
+    "plot_fiber",
+    "plot_components",
+    "plot_laws",
+    "report_html",
     "SemialgError",
     "InvalidNetworkError",
     "InexactInputError",

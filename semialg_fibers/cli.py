@@ -24,6 +24,7 @@ from semialg_fibers.exchange.files import read_network, write_network, write_tex
 from semialg_fibers.networks.layer import Network
 
 PREFIX = "gallery:"
+KINDS = ["arrangement", "symmetry", "fiber", "components", "laws"]
 FORMATS = ["text", "latex", "json", "smtlib", "singular", "macaulay2", "sage", "mathematica"]
 
 
@@ -154,6 +155,35 @@ def laws(net: str, as_json: bool, as_latex: bool) -> None:
         click.echo(json.dumps(found.to_json(), indent=1, ensure_ascii=False))
     else:
         click.echo(found.to_latex() if as_latex else found.explain())
+
+
+@cli.command()
+@click.argument("net")
+@click.option("-o", "--output", metavar="FILE", required=True, help="The picture: .png, .svg or .pdf.")
+@click.option("--kind", type=click.Choice(KINDS), default="arrangement", show_default=True)
+@click.option("--window", metavar="A,B,C,D", help="[A, B] × [C, D] instead of a window around the vertices.")
+@click.option("--component", type=int, help="Only the component with this number, from 0 (fiber, symmetry).")
+@click.option("--coordinates", metavar="P,Q[,R]", help="Two or three parameters, such as b1_0,b2_0 (fiber).")
+@click.option("--free", metavar="S[,S]", help="Symbols of the parametrization that run, such as t,lambda_0 (fiber).")
+def plot(net: str, output: str, kind: str, **options: Any) -> None:
+    """A picture: the arrangement, a symmetry, the fiber in coordinates, the component graph, laws along descent.
+
+    More than two inputs are cut by the plane through 0 along the first two independent rows of A1.
+    """
+    from semialg_fibers.plots.canvas import save
+    from semialg_fibers.plots.pictures import picture_of
+
+    save(picture_of(load(net), kind, **options), output)
+
+
+@cli.command()
+@click.argument("net")
+@click.option("-o", "--output", metavar="FILE", required=True, help="The page, an .html file.")
+def report(net: str, output: str) -> None:
+    """A page: verdicts with reasons, equations, dimensions, pictures, certificates. It needs no network connection."""
+    from semialg_fibers.report.page import report_html
+
+    write_text(report_html(load(net)), output)
 
 
 @cli.command()

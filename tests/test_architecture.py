@@ -44,7 +44,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 
 REQUIRED = {"click", "flint", "highspy", "mpmath", "networkx", "numpy", "rich", "sympy"}
-LAZY = {"highspy", "networkx", "numpy", "rich", "sympy"}
+LAZY = {"highspy", "matplotlib", "networkx", "numpy", "rich", "sympy"}
 LONGEST_FILE = 400
 
 

@@ -4,6 +4,7 @@ Main definitions
     read_network, write_network            a network and a file
     write_text                             any text, written whole or not at all
     read_bytes                             a model file of another program, whole
+    write_text, write_bytes                anything else, written whole or not at all
     network_from_json, network_to_json     a network and the text of a file
 """
 
@@ -84,10 +85,23 @@ def write_text(text: str, path: str | bytes | os.PathLike[Any]) -> None:
     Raises:
         SemialgError: where the file cannot be written (place: `file`).
     """
+    _write(text, path)
+
+
+def write_bytes(data: bytes, path: str | bytes | os.PathLike[Any]) -> None:
+    """Write the bytes to the file at `path`, which is replaced as a whole or left untouched.
+
+    Raises:
+        SemialgError: where the file cannot be written (place: `file`).
+    """
+    _write(data, path)
+
+
+def _write(data: str | bytes, path: str | bytes | os.PathLike[Any]) -> None:
     source = os.fsdecode(path)
     with named(source):
         try:
-            _replace(os.path.realpath(source), text.encode())
+            _replace(os.path.realpath(source), data.encode() if isinstance(data, str) else data)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise SemialgError(f"the file cannot be written ({reason}); check the path and the disk") from None

@@ -74,7 +74,8 @@ def _parts_of(name: str) -> tuple[str, tuple[int, ...]]:
 
 
 def _escaped(words: str) -> str:
-    special = {"\\": r"\textbackslash{}", "^": r"\^{}", "~": r"\~{}", "≥": r"$\ge$", "≤": r"$\le$", "−": "-"}
+    signs = (r"\textbackslash{}", r"\^{}", r"\~{}", r"$\ge$", r"$\le$", r"$\times$", "-")
+    special = dict(zip("\\^~≥≤×−", signs, strict=True))
     text = "".join(special.get(c, rf"\{c}" if c in "&%$#_{}" else c) for c in words)
     text = re.sub(r"\bR\\\^\{\}([0-9]+)", r"$\\mathbf{R}^{\1}$", text)
     return text.encode("ascii", "replace").decode()

@@ -126,15 +126,5 @@ def drift(
     start = net.parameters
     moved = [gradient_step(net, *data, size).parameters for size in sizes]
     powers = Matrix([[size ** (k + 1) for k in range(len(sizes))] for size in sizes]).inverse()
-    changes = tuple(tuple(_value(law, after) - _value(law, start) for after in moved) for law in kept)
+    changes = tuple(tuple(law.value(after) - law.value(start) for after in moved) for law in kept)
     return Drift(kept, sizes, changes, tuple(powers.times(row) for row in changes))
-
-
-def _value(law: Law, parameters: dict[str, fmpq]) -> fmpq:
-    total = ZERO
-    for monomial, coefficient in law.terms:
-        product = fmpq(coefficient)
-        for name in monomial:
-            product *= parameters[name]
-        total += product
-    return total

@@ -67,6 +67,16 @@ class Law:
         """Give Q in LaTeX, with W^{(1)}_{1,1} for W1_0_0."""
         return written(self.terms, latex_name, " ", "{{{}}}^2")  # braces: a second superscript is an error
 
+    def value(self, parameters: Mapping[str, fmpq]) -> fmpq:
+        """Give Q at these values of the parameters."""
+        total = fmpq(0)
+        for monomial, coefficient in self.terms:
+            product = fmpq(coefficient)
+            for name in monomial:
+                product *= parameters[name]
+            total += product
+        return total
+
     @property
     def title(self) -> str:
         """Say which law it is; units count from 1."""
