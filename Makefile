@@ -19,8 +19,7 @@ BASE    := $(VENV)/.installed
 TESTING := $(BASE)-$(subst $(comma),-,$(EXTRAS))
 SITE    := $(BASE)-for-the-site
 
-.PHONY: demo test wheel clean
-.PHONY: demo test docs pictures clean
+.PHONY: demo test wheel docs pictures clean
 
 demo: $(BASE)
 	$(BIN)/semialg-fibers describe notebooks/data/digits-64-32-16-10.json
@@ -34,6 +33,7 @@ test: $(TESTING)
 wheel: $(BASE)
 	$(INSTALL) 'build>=1.2'
 	$(BIN)/python tools/try_wheel.py
+
 docs: $(SITE)
 	$(BIN)/mkdocs build --strict
 

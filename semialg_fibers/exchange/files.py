@@ -2,7 +2,6 @@
 
 Main definitions
     read_network, write_network            a network and a file
-    write_text                             any text, written whole or not at all
     read_bytes                             a model file of another program, whole
     write_text, write_bytes                anything else, written whole or not at all
     network_from_json, network_to_json     a network and the text of a file
