@@ -189,11 +189,12 @@ def test_constants_may_be_nodes_and_are_turned_and_cast():
     assert_agrees(model(nodes, {"half": half}, [None, 3]), (3,))
 
 
-def test_a_constant_that_is_cast_down_is_rounded_as_the_model_does():
-    nodes = [node("Cast", ["W"], "h", to=10), node("Cast", ["h"], "w", to=1), node("MatMul", ["x", "w"], "y")]
+@pytest.mark.parametrize(("number", "value"), [(10, 1365 / 4096), (16, 171 / 512)])
+def test_a_constant_that_is_cast_down_is_rounded_as_the_model_does(number, value):
+    """1/3 with 11 bits, and with 8."""
+    nodes = [node("Cast", ["W"], "h", to=number), node("Cast", ["h"], "w", to=1), node("MatMul", ["x", "w"], "y")]
     net = from_onnx(model(nodes, {"W": np.full((1, 1), 1 / 3, dtype=np.float32)}, [None, 1]))
-    rounded = float(np.float16(np.float32(1 / 3)))
-    assert net.layers[0].matrix[0, 0] == fmpq(*rounded.as_integer_ratio())
+    assert net.layers[0].matrix[0, 0] == fmpq(*value.as_integer_ratio())
 
 
 def test_bfloat16_initialisers_are_taken_exactly():
