@@ -54,6 +54,7 @@ from semialg_fibers.questions.activations import Pointwise
 from semialg_fibers.questions.alignment import align
 from semialg_fibers.questions.architecture_laws import ArchitectureLaws, architecture_laws
 from semialg_fibers.questions.atlas import Atlas, AtlasRow, atlas
+from semialg_fibers.questions.cell_count import cell_count, cell_patterns
 from semialg_fibers.questions.component_count import count_components
 from semialg_fibers.questions.conservation import ConservationLaws, conservation_laws
 from semialg_fibers.questions.dimension import functional_dimension
@@ -124,6 +125,8 @@ __all__ = [
     "atlas_to_latex",
     "atlas_to_json",
     "count_components",
+    "cell_count",
+    "cell_patterns",
     "Runner",
     "process_pool",
     "dask_cluster",
