@@ -21,6 +21,7 @@ from semialg_fibers.errors import (
 )
 from semialg_fibers.exchange.arrays import from_arrays, from_npz, from_safetensors
 from semialg_fibers.exchange.chain import ExchangeNote
+from semialg_fibers.exchange.atlas_tables import atlas_to_csv, atlas_to_json, atlas_to_latex, atlas_to_text
 from semialg_fibers.exchange.exporters import (
     from_json,
     to_json,
@@ -48,6 +49,8 @@ from semialg_fibers.fibers.symmetries import symmetries
 from semialg_fibers.fibers.visibility import bending_hyperplanes
 from semialg_fibers.geometry.cone import nonnegative_column_rank
 from semialg_fibers.geometry.domain import Box, Orthant, Space
+from semialg_fibers.geometry.enumeration import Runner
+from semialg_fibers.geometry.executors import dask_cluster, process_pool
 from semialg_fibers.geometry.polyhedron import Polyhedron
 from semialg_fibers.geometry.semialgebraic import BasicSet, SemialgebraicSet
 from semialg_fibers.networks.cells import cells
@@ -61,6 +64,9 @@ from semialg_fibers.questions.alignment import align
 from semialg_fibers.questions.architecture_laws import ArchitectureLaws, architecture_laws
 from semialg_fibers.questions.bias_free import bias_free_dimension
 from semialg_fibers.questions.closures import closures_meet
+from semialg_fibers.questions.atlas import Atlas, AtlasRow, atlas
+from semialg_fibers.questions.cell_count import cell_count, cell_patterns
+from semialg_fibers.questions.component_count import count_components
 from semialg_fibers.questions.conservation import ConservationLaws, conservation_laws
 from semialg_fibers.questions.dimension import functional_dimension
 from semialg_fibers.questions.equivalence import Different, Same, Undecided, same_function
@@ -135,6 +141,19 @@ __all__ = [
     "averaging",
     "unit_correlations",
     "distant_twin",
+    "atlas",
+    "Atlas",
+    "AtlasRow",
+    "atlas_to_text",
+    "atlas_to_csv",
+    "atlas_to_latex",
+    "atlas_to_json",
+    "count_components",
+    "cell_count",
+    "cell_patterns",
+    "Runner",
+    "process_pool",
+    "dask_cluster",
     "functional_dimension",
     "explain_dimension",
     "Explanation",

@@ -124,13 +124,50 @@ def fiber(net: str, form: str, component: int | None, output: str | None) -> Non
     _emit(WRITERS[form](fiber_of(load(net)), component), output)
 
 
+def enumerating(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of long enumerations."""
+    checkpoint = click.option("--checkpoint", metavar="FILE", help="Keep what is found; the same command resumes.")
+    dask = click.option("--dask", metavar="ADDRESS", help="Work on the cluster of this Dask scheduler.")
+    workers = click.option("--workers", type=int, metavar="N", help="Work in so many processes.")
+    return workers(dask(checkpoint(command)))
+
+
+@contextmanager
+def _runner(what: str, workers: int | None, dask: str | None, checkpoint: str | None) -> Iterator[Any]:
+    from semialg_fibers.geometry.enumeration import Runner
+    from semialg_fibers.geometry.executors import dask_cluster, process_pool
+    from semialg_fibers.geometry.progress import bar
+
+    if workers is not None and dask is not None:
+        raise click.UsageError("--workers and --dask exclude each other.")
+    with bar(what) as watch:
+        if dask is None:
+            yield Runner(None if workers is None else process_pool(workers), checkpoint, watch=watch)
+        else:
+            with dask_cluster(dask) as cluster:
+                yield Runner(cluster, checkpoint, watch=watch)
+
+
 @cli.command()
 @click.argument("net")
-def dimension(net: str) -> None:
-    """Local and largest dimension of the fiber, and the functional dimension."""
+@enumerating
+def dimension(net: str, workers: int | None, dask: str | None, checkpoint: str | None) -> None:
+    """Local and largest dimension of the fiber, and the functional dimension.
+
+    With one of the options the functional dimension is computed from the activation cells, in chunks.
+    """
+    from semialg_fibers.questions.dimension import functional_dimension
     from semialg_fibers.questions.summary import summary
 
-    told = summary(load(net))
+    network = load(net)
+    chunked = (workers, dask, checkpoint) != (None, None, None)
+    if chunked:
+        with _runner("cells", workers, dask, checkpoint) as runner:
+            functional = functional_dimension(network, runner=runner)
+    told = summary(network)
+    if chunked:
+        told.functional = functional
+        told.open.pop("functional_dimension", None)
     for name, value in (("local", told.local_dimension), ("largest", told.dimension), ("functional", told.functional)):
         click.echo(f"{name} dimension: {'not decided' if value is None else value}")
     if told.upper_bound is not None:
@@ -138,6 +175,43 @@ def dimension(net: str) -> None:
     names = ("dimension", "local_dimension", "functional_dimension")
     for reason in filter(None, [told.refusal, *(told.open.get(name) for name in names)]):
         click.echo(reason, err=True)
+
+
+@cli.command()
+@click.argument("net")
+@enumerating
+def count(net: str, workers: int | None, dask: str | None, checkpoint: str | None) -> None:
+    """The number of components of the fiber up to relabelling, exactly."""
+    from semialg_fibers.questions.component_count import count_components
+
+    with _runner("choices of sides", workers, dask, checkpoint) as runner:
+        found = count_components(load(net), runner)
+    click.echo(str(found))
+
+
+@cli.command()
+@click.argument("widths", nargs=4, type=int, metavar="D N1 N2 M")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "csv", "latex", "json"]), help="By FILE's ending, or text."
+)
+@click.option("-o", "--output", metavar="FILE", help="Write to this file instead of stdout.")
+@enumerating
+def atlas(
+    widths: tuple[int, int, int, int],
+    form: str | None,
+    output: str | None,
+    workers: int | None,
+    dask: str | None,
+    checkpoint: str | None,
+) -> None:
+    """Every sign pattern of an architecture up to relabelling: types, dimension, components, exact fractions."""
+    from semialg_fibers.exchange.atlas_tables import BY_SUFFIX, WRITERS
+    from semialg_fibers.questions.atlas import atlas as atlas_of
+
+    with _runner("patterns", workers, dask, checkpoint) as runner:
+        found = atlas_of(*widths, runner=runner)
+    form = form or BY_SUFFIX.get(os.path.splitext(output or "")[1].lower(), "text")
+    _emit(WRITERS[form](found), output)
 
 
 @cli.command()

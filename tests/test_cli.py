@@ -3,18 +3,25 @@
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from semialg_fibers import cli, gallery
 from semialg_fibers.exchange.exporters import WRITERS, to_json, to_text
+from semialg_fibers.exchange.atlas_tables import atlas_to_csv, atlas_to_json, atlas_to_latex, atlas_to_text
+from semialg_fibers.exchange.exporters import to_json, to_text
 from semialg_fibers.exchange.files import network_to_json, write_network
 from semialg_fibers.fibers.bottleneck import fiber
 from semialg_fibers.geometry.domain import Orthant
 from semialg_fibers.networks.layer import Network
+from semialg_fibers.questions.atlas import atlas
+from semialg_fibers.questions.component_count import subset_sum_network
 from semialg_fibers.verify.theorems import theorem
 
 DIGITS = Path(__file__).parents[1] / "notebooks" / "data" / "digits-64-32-16-10.json"
@@ -698,3 +705,76 @@ def test_a_proof_is_a_file_that_check_proves_again(capfd, tmp_path):
 
 def test_prove_names_the_theorems_when_it_knows_none(capfd):
     assert_refused(outcome(capfd, "prove", "fermat"), "hiding_translation")
+
+
+# long enumerations
+
+
+def test_atlas_writes_every_format_by_option_or_ending(capfd, tmp_path):
+    code, out, err = outcome(capfd, "atlas", 2, 2, 2, 1)
+    assert (code, err) == (0, "")
+    assert out == atlas_to_text(atlas(2, 2, 2, 1))
+    assert json.loads(outcome(capfd, "atlas", 2, 2, 2, 1, "--format", "json")[1])["patterns"] == 64
+    for ending, write in (
+        (".csv", atlas_to_csv),
+        (".tex", atlas_to_latex),
+        (".json", atlas_to_json),
+        ("", atlas_to_text),
+    ):
+        file = tmp_path / f"atlas{ending}"
+        assert outcome(capfd, "atlas", 2, 2, 2, 1, "-o", file) == (0, "", "")
+        assert file.read_text() == write(atlas(2, 2, 2, 1))
+
+
+def test_atlas_refuses_in_one_sentence(capfd, tmp_path):
+    assert_refused(outcome(capfd, "atlas", 2, 3, 1, 1), "n1 ≤ d")
+    assert_refused(outcome(capfd, "atlas", 2, 0, 1, 1), "at least 1")
+    assert_refused(outcome(capfd, "atlas", 2, 2, 1), "4")
+    assert_refused(outcome(capfd, "atlas", 2, 2, 1, 1, "--workers", 0), "at least 1")
+    assert_refused(outcome(capfd, "atlas", 2, 2, 1, 1, "--workers", 1, "--dask", "x"), "exclude each other")
+    (tmp_path / "text").write_text("of somebody else, and not an enumeration")
+    assert_refused(outcome(capfd, "atlas", 2, 2, 1, 1, "--checkpoint", tmp_path / "text"), "not a checkpoint")
+
+
+def test_count_and_dimension_in_chunks_say_what_they_say_at_once(capfd, tmp_path):
+    net = tmp_path / "net.json"
+    write_network(subset_sum_network((3, 5, 8, 2), 10), net)
+    for options in ((), ("--checkpoint", tmp_path / "a"), ("--checkpoint", tmp_path / "a", "--workers", 2)):
+        assert outcome(capfd, "count", net, *options) == (0, "3\n", "")
+    at_once = outcome(capfd, "dimension", "gallery:visible_2_2_2_1")
+    in_chunks = outcome(capfd, "dimension", "gallery:visible_2_2_2_1", "--checkpoint", tmp_path / "b")
+    assert at_once == in_chunks
+    assert at_once[0] == 0
+    assert_refused(outcome(capfd, "dimension", "gallery:wide_2_3_2_1", "--checkpoint", tmp_path / "b"), "belongs to")
+
+
+def _alive_in_group(group):
+    """The processes of a group that run, where /proc tells."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            state, _, member = path.read_text().rpartition(")")[2].split()[:3]
+            if int(member) == group and state not in "ZX":
+                found.append(path.parent.name)
+    return found
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_atlas_leaves_a_checkpoint_and_no_process(number, code, tmp_path):
+    file = tmp_path / "kept"
+    command = [*COMMAND, "atlas", "4", "4", "6", "1", "--workers", "2", "--checkpoint", str(file)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    log = Path(f"{file}-wal")
+    end = time.monotonic() + GUARD
+    while (not log.exists() or log.stat().st_size < 20_000) and time.monotonic() < end and process.poll() is None:
+        time.sleep(0.02)
+    os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)
+    out, err = process.communicate(timeout=GUARD)
+    assert (process.returncode, out, err.strip()) == (code, b"", b"")  # click ends the line of ^C
+    while (left := _alive_in_group(process.pid)) and time.monotonic() < end + GUARD:
+        time.sleep(0.05)
+    assert left == []
+    base = sqlite3.connect(file)
+    assert 0 < base.execute("SELECT count(*) FROM chunks").fetchone()[0] < 64
+    base.close()

@@ -18,10 +18,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from math import lcm
+from math import comb, lcm
 
 from semialg_fibers.errors import BudgetExceededError
-from semialg_fibers.geometry.cone import Pointed, decide_pointed, strictly_feasible
+from semialg_fibers.fibers.side_search import ROW_BUDGET, OneSignedSearch, RankSearch, count_listed
+from semialg_fibers.geometry.cone import Pointed, can_move_inwards, decide_pointed
 from semialg_fibers.geometry.domain import Domain, Form, Orthant, Space
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.scalar import ZERO, Vector
@@ -245,12 +246,8 @@ class OrientationProblem:
             for sides in level:
                 tested += 1
                 if tested > budget:
-                    low, high = found, found + 2**self.k - (tested - 1)
-                    raise BudgetExceededError(
-                        f"after {budget} of 2^{self.k} choices of sides {found} are feasible",
-                        low=low,
-                        high=high,
-                    )
+                    words = f"after {budget} of 2^{self.k} choices of sides {found} are feasible"
+                    raise BudgetExceededError(words, low=found, high=found + 2**self.k - (tested - 1))
                 if self.is_feasible(sides):
                     found += 1
                     yield sides
@@ -270,15 +267,35 @@ class OrientationProblem:
         """
         if self.all_feasible:
             return int(2**self.k)
-        found = 0
-        try:
-            for _ in self.feasible_sets(budget):
-                found += 1
-        except BudgetExceededError as error:
-            low, high = error.place.get("low", found), error.place.get("high", 2**self.k)
-            words = f"the number of components lies between {low} and {high}"
-            raise BudgetExceededError(f"{error.message}; {words}", low=low, high=high) from None
-        return found
+        if self.needs_search:
+            return self.count_below((), budget)
+        # Erdős 1945: at most so many subset sums of nonzero vectors are equal.
+        nonzero = self._must_vanish and all(map(any, (*self.outgoing, *(form[:-1] for form in self.forms))))
+        return count_listed(self.feasible_sets(budget), self.k, comb(self.k, self.k // 2) if nonzero else None)
+
+    @property
+    def needs_search(self) -> bool:
+        """Whether neither a closed form, nor subset sums, nor the growth of the rank gives the number."""
+        return not (self.all_feasible or self._must_vanish or self.rank_is_monotone)
+
+    def count_below(self, prefix: Sides, budget: int = BUDGET) -> int:
+        """Give the number of feasible S that begin with these 0/1 in the order of the `search`.
+
+        Raises:
+            BudgetExceededError: with the proved interval (`.low`, `.high`).
+        """
+        if isinstance(self.search, OneSignedSearch):
+            return self.search.count(ROW_BUDGET // BUDGET * budget, prefix)
+        return self.search.count(2 * budget, prefix)  # at most as many prefixes as sets
+
+    @cached_property
+    def search(self) -> OneSignedSearch | RankSearch:
+        """The search through all S, for want of a closed form."""
+        linear, products = self._integer_parts
+        if (self.m, self.spare) == (1, 1) and isinstance(self.domain, Orthant):
+            return OneSignedSearch(tuple(linear[0]), tuple(tuple(row) for (row,) in products))
+        base, *matrices = (Matrix.from_integers(rows, columns=self.p) for rows in (linear, *products))
+        return RankSearch(base, tuple(matrices), self.spare, not isinstance(self.domain, Orthant), self.is_feasible)
 
     # dimensions
 
@@ -360,7 +377,7 @@ class OrientationProblem:
         s, t, rho = outgoing.rank(), incoming.rank(), self.linear.rank()
         if not (s == m or t == p or s + t == q + rho):
             return None
-        if isinstance(self.domain, Orthant) and not _can_move_inwards(incoming, outgoing):
+        if isinstance(self.domain, Orthant) and not can_move_inwards(incoming, outgoing):
             return None
         pairs = m * q + q * p - m * p + (m - s) * (p - t)
         return k + pairs + q + (self.spare - q) * (p + 1 + m)

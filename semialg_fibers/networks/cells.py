@@ -4,6 +4,7 @@ Main definitions
     Cell              a convex piece of the domain on which no hidden unit switches, with its rays and affine maps
     cells             all of them, ordered by pattern
     common_cells      the pieces on which neither of two networks switches
+    Branch            a part of the descent through the units, which can be enumerated apart
 
 Main results
     signs_on          the signs that an affine form takes inside a cell, read off the rays
@@ -191,6 +192,40 @@ def common_cells(
             yield _cell(outer, inner.cone, left), _cell(inner, inner.cone, right)
 
 
+def branches(net: Network, least: int = 64, budget: int = 100_000) -> list[Branch]:
+    """Cut the cells into parts that can be enumerated apart: at least so many, in order, where there are so many cells.
+
+    Raises:
+        BudgetExceededError: as `each_cell`.
+
+    >>> net = Network([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, 1, 1]], [0])])
+    >>> [len(list(branch_cells(net, branch))) for branch in branches(net, 3)]
+    [1, 2, 2, 2]
+    """
+    check_least(net, budget)
+    integral, effort = _integral_layers(net), Effort(COMPARISONS * budget)
+    found = [_root(cone_of(net.domain), integral)]
+    while len(found) < least and any(len(state.pattern) < len(net.layers) - 1 for state in found):
+        found = [
+            child
+            for state in found
+            for child in ([state] if len(state.pattern) == len(net.layers) - 1 else _children(state, integral, effort))
+        ]
+    return found
+
+
+def branch_cells(net: Network, branch: Branch, budget: int = 100_000) -> Iterator[Cell]:
+    """Yield the cells of one of the `branches`, as `each_cell` yields all.
+
+    Raises:
+        BudgetExceededError: as `each_cell`, for this branch.
+    """
+    integral = _integral_layers(net)
+    for count, state in enumerate(_below(branch, integral, Effort(COMPARISONS * budget))):
+        _check_budget(count, budget)
+        yield _cell(state, state.cone, integral)
+
+
 def signs_on(cell: Cell, form: AnyForm) -> tuple[bool, bool]:
     """Say whether the form takes a positive and whether it takes a negative value inside the cell.
 
@@ -246,7 +281,7 @@ def signs_on_facet(cell: Cell, facet_form: AnyForm, form: AnyForm) -> tuple[bool
 # the descent through the layers
 
 
-class _State(NamedTuple):
+class Branch(NamedTuple):
     """A cone on which the units of the complete layers in `pattern`, and those in `bits` of the next, do not switch."""
 
     cone: Cone
@@ -272,30 +307,40 @@ def _integral_layers(net: Network) -> _IntegralLayers:
     return _IntegralLayers(rows, tuple(scales[1:]))
 
 
-def _descend(start: Cone, net: _IntegralLayers, effort: Effort) -> Iterator[_State]:
-    """Yield the pieces of the cone on which no hidden unit of the network switches, depth first, by an own stack."""
-    stack = [_State(start, (), (), (), (tuple(net.rows[0]),))]
+def _descend(start: Cone, net: _IntegralLayers, effort: Effort) -> Iterator[Branch]:
+    """Yield the pieces of the cone on which no hidden unit of the network switches, depth first."""
+    return _below(_root(start, net), net, effort)
+
+
+def _below(start: Branch, net: _IntegralLayers, effort: Effort) -> Iterator[Branch]:
+    """Yield the complete states below one, by an own stack."""
+    stack = [start]
     while stack:
         state = stack.pop()
-        depth, unit = len(state.pattern), len(state.bits)
-        if depth == len(net.rows) - 1:
+        if len(state.pattern) == len(net.rows) - 1:
             yield state
-        elif unit == len(state.scaled[-1]):
-            following = _next_forms(net.rows[depth + 1], state.scaled[-1], state.bits, net.scales[depth])
-            pattern, scaled = (*state.pattern, state.bits), (*state.scaled, following)
-            stack.append(state._replace(pattern=pattern, bits=(), scaled=scaled))
         else:
-            form = state.scaled[-1][unit]
-            divisor = gcd(*form)
-            if divisor == 0:
-                vanishing = (*state.vanishing, (depth + 1, unit))
-                stack.append(state._replace(bits=(*state.bits, 0), vanishing=vanishing))
-                continue
-            effort.spend(len(state.cone.rays))
-            below, above = split(state.cone, tuple(value // divisor for value in form), effort)
-            for bit, part in ((1, above), (0, below)):
-                if part is not None:
-                    stack.append(state._replace(cone=part, bits=(*state.bits, bit)))
+            stack.extend(reversed(_children(state, net, effort)))
+
+
+def _root(start: Cone, net: _IntegralLayers) -> Branch:
+    return Branch(start, (), (), (), (tuple(net.rows[0]),))
+
+
+def _children(state: Branch, net: _IntegralLayers, effort: Effort) -> list[Branch]:
+    """Give the one or two states after the next unit, or after the layer whose units are all decided."""
+    depth, unit = len(state.pattern), len(state.bits)
+    if unit == len(state.scaled[-1]):
+        following = _next_forms(net.rows[depth + 1], state.scaled[-1], state.bits, net.scales[depth])
+        pattern, scaled = (*state.pattern, state.bits), (*state.scaled, following)
+        return [state._replace(pattern=pattern, bits=(), scaled=scaled)]
+    form = state.scaled[-1][unit]
+    divisor = gcd(*form)
+    if divisor == 0:
+        return [state._replace(bits=(*state.bits, 0), vanishing=(*state.vanishing, (depth + 1, unit)))]
+    effort.spend(len(state.cone.rays))
+    parts = split(state.cone, tuple(value // divisor for value in form), effort)
+    return [state._replace(cone=part, bits=(*state.bits, bit)) for bit, part in enumerate(parts) if part is not None]
 
 
 def _next_forms(
@@ -313,7 +358,7 @@ def _next_forms(
     return tuple(made)
 
 
-def _cell(state: _State, cone: Cone, net: _IntegralLayers) -> Cell:
+def _cell(state: Branch, cone: Cone, net: _IntegralLayers) -> Cell:
     inequalities = cone.constraints[1:]
     return Cell(state.pattern, state.vanishing, inequalities, cone.rays, cone.lineality, state.scaled, net.scales)
 

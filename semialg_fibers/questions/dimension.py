@@ -11,22 +11,28 @@ References: theory §9; M. Grillo, G. Montúfar, arXiv:2605.03601.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from operator import mul
+from typing import Any
 
 from flint import fmpz_mat, nmod_mat
 
 from semialg_fibers.errors import BudgetExceededError, UnsupportedError
+from semialg_fibers.geometry.enumeration import Family, Runner
 from semialg_fibers.geometry.linear import Matrix, primes
 from semialg_fibers.networks.cells import Cell, check_least, each_cell
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.sight import with_integers
+from semialg_fibers.networks.cells import Branch, Cell, branch_cells, branches, check_least, each_cell
+from semialg_fibers.networks.layer import Layer, Network
 
 Row = tuple[int, ...]
 
 
-def functional_dimension(net: Network, budget: int = 100_000, most_parameters: int = 1_000) -> int:
+def functional_dimension(
+    net: Network, budget: int = 100_000, most_parameters: int = 1_000, runner: Runner | None = None
+) -> int:
     """Give the rank over Q of the coefficients G_0, ..., G_d of all ∇_θ f_o(x) = G_0 + Σ x_i G_i, over the full cells.
 
     A cell on which some preactivation vanishes identically is left out: there f is not differentiable in θ.
@@ -35,6 +41,9 @@ def functional_dimension(net: Network, budget: int = 100_000, most_parameters: i
     lie in the kernel, and nearby the rank can only grow. It is equal to it where the functional dimension is locally
     constant (an open dense set). Elsewhere the bound can be strict: widths (1, 2, 1), weights (1, 1), biases (−1, −1),
     outgoing (2, 3) give 7 − 3 = 4, and the fiber there is a 3-manifold.
+
+    With a `runner` the cells are cut into chunks, worked on wherever it says, and kept in its checkpoint; the budget of
+    cells is then that of each chunk.
 
     Implements: theory §9.
 
@@ -55,13 +64,10 @@ def functional_dimension(net: Network, budget: int = 100_000, most_parameters: i
     # Each hidden unit's scaling gives a vector on which all rows vanish. They are independent: in a linear relation the
     # units of the lowest layer have no incoming weights and no bias, so they vanish everywhere and no cell is full.
     largest = net.parameter_count - sum(net.widths[1:-1])
-    prime = next(primes())
-    basis: list[Row] = []
-    rows = _rows(integral, budget)
-    while batch := list(islice(rows, 2 * net.parameter_count)):
-        basis = _independent([*basis, *batch], prime)
-        if len(basis) == largest:
-            return largest
+    if runner is None:
+        basis = _basis(lambda: _rows(each_cell(integral, budget), integral), net.parameter_count, largest)
+    else:
+        basis = _basis_by_chunks(integral, budget, largest, runner)
     if not basis:  # a full cell has a row in which the derivative by an output's bias is 1
         layer, unit = next(each_cell(net, budget)).vanishing[0]
         raise UnsupportedError(
@@ -70,14 +76,79 @@ def functional_dimension(net: Network, budget: int = 100_000, most_parameters: i
             layer=layer,
             row=unit,
         )
+    return len(basis)
+
+
+def _basis(rows: Callable[[], Iterator[Row]], columns: int, largest: int) -> list[Row]:
+    """Give a basis of the span of the rows over Q, of which at most `largest` are independent."""
+    prime = next(primes())
+    basis: list[Row] = []
+    once = rows()
+    while batch := list(islice(once, 2 * columns)):
+        basis = _independent([*basis, *batch], prime)
+        if len(basis) == largest:
+            return basis
     # The basis is independent; show that it spans, or enlarge it, should the prime have been unlucky.
-    return len(_spanning(basis, integral, budget))
+    return _spanning(basis, rows(), columns) if basis else basis
+
+
+CHUNKS = 64
+
+
+def _basis_by_chunks(net: Network, budget: int, largest: int, runner: Runner) -> list[Row]:
+    """Do the same from bases for the single branches of the cells."""
+    inputs = [(net, branch, budget, largest) for branch in branches(net, CHUNKS, budget)]
+    family = Family(f"functional dimension of {net}", repr((net.layers, net.domain, budget)), inputs, _work)
+    rows: list[Row] = []
+    for (found,) in runner.run(family):
+        rows += [tuple(int(entry, 16) for entry in row) for row in found]
+        if len(rows) > largest:  # keep no more than is independent of what is known
+            rows = _basis(lambda known=tuple(rows): iter(known), net.parameter_count, largest)  # type: ignore[misc]
+        if len(rows) == largest and len(_independent(rows, next(primes()))) == largest:
+            return rows
+    return _basis(lambda: iter(rows), net.parameter_count, largest)
+
+
+def _work(inputs: tuple[tuple[Network, Branch, int, int], ...]) -> list[Any]:
+    """Give a basis for each branch, its entries as hexadecimal text: JSON readers limit decimal digits."""
+    return [
+        [
+            [hex(value) for value in row]
+            for row in _basis(
+                lambda net=net, branch=branch, budget=budget: _rows(branch_cells(net, branch, budget), net),  # type: ignore[misc]
+                net.parameter_count,
+                largest,
+            )
+        ]
+        for net, branch, budget, largest in inputs
+    ]
 
 
 def _rows(net: Network, budget: int) -> Iterator[Row]:
     """Yield the gradient rows of all full cells of an integer network."""
+def _integral(net: Network) -> Network:
+    """Give an integer network with the same functional dimension.
+
+    Each hidden unit is rescaled to integer weights and each output multiplied by a constant, which multiplies the
+    columns and the rows of the Jacobian by nonzero constants.
+    """
+    layers = []
+    factors = [1] * net.widths[0]
+    for layer in net.layers:
+        rows = [
+            (*(value / factor for value, factor in zip(form[:-1], factors, strict=True)), form[-1])
+            for form in layer.forms
+        ]
+        factors = [lcm(*(int(value.q) for value in row)) for row in rows]
+        scaled = [[value * factor for value in row] for row, factor in zip(rows, factors, strict=True)]
+        layers.append(Layer([row[:-1] for row in scaled], [row[-1] for row in scaled]))
+    return net.with_layers(layers)
+
+
+def _rows(found: Iterator[Cell], net: Network) -> Iterator[Row]:
+    """Yield the gradient rows of the full ones among these cells of an integer network."""
     weights = [layer.matrix.integer_rows() for layer in net.layers]
-    for cell in each_cell(net, budget):
+    for cell in found:
         if not cell.vanishing:
             yield from _gradients(cell, weights)
 
@@ -119,14 +190,13 @@ def _independent(rows: list[Row], prime: int) -> list[Row]:
     return chosen
 
 
-def _spanning(basis: list[Row], net: Network, budget: int) -> list[Row]:
+def _spanning(basis: list[Row], rows: Iterator[Row], columns: int) -> list[Row]:
     """Enlarge the independent rows until they span all rows over Q; each row is tested against their exact kernel."""
-    kernel = _kernel(basis, net.parameter_count)
-    rows = _rows(net, budget)
-    while batch := list(islice(rows, 2 * net.parameter_count)):
+    kernel = _kernel(basis, columns)
+    while batch := list(islice(rows, 2 * columns)):
         while kernel.ncols() and (outside := _first_outside(batch, kernel)) is not None:
             basis = [*basis, outside]
-            kernel = _kernel(basis, net.parameter_count)
+            kernel = _kernel(basis, columns)
     return basis
 
 

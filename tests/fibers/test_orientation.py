@@ -1,5 +1,6 @@
 """Choices of sides against brute force over all S, with ranks and pointedness decided by elimination (theory §2)."""
 
+import random
 from itertools import islice
 
 import pytest
@@ -219,7 +220,24 @@ def test_the_budget_is_the_number_of_sets_that_are_tested():
     problem = problem_of(Orthant(4), forms, outgoing, [[0] * 4 for _ in range(4)], 3)
     count = len(feasible_by_hand(problem))
     assert problem.count(budget=32) == count
+    assert len(list(problem.feasible_sets(budget=32))) == count
     for budget in (0, 10, 31):
+        with pytest.raises(BudgetExceededError) as caught:
+            list(problem.feasible_sets(budget=budget))
+        assert caught.value.low <= count <= caught.value.high < 2**5 + 1
+    for budget in (0, 5):
         with pytest.raises(BudgetExceededError) as caught:
             problem.count(budget=budget)
         assert caught.value.low <= count <= caught.value.high < 2**5 + 1
+
+
+def test_one_output_and_one_spare_neuron_are_counted_beyond_what_can_be_listed():
+    """k = 24: more sets than the budget of a list, and a count all the same; the fiber says so too."""
+    rng = random.Random(1)
+    forms = [[rng.randint(-99, 99) for _ in range(4)] + [rng.randint(-99, 99)] for _ in range(24)]
+    problem = problem_of(Orthant(4), forms, [[1]] * 24, [[0] * 4], 1)
+    with pytest.raises(BudgetExceededError):
+        list(problem.feasible_sets(budget=1000))
+    count = problem.count()
+    halves = [problem_of(Orthant(4), forms[1:], [[1]] * 23, [first], 1) for first in ([0] * 4, forms[0][:4])]
+    assert count == sum(half.count() for half in halves) > 1000

@@ -8,12 +8,23 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from semialg_fibers import gallery
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError
 from semialg_fibers.geometry import double_description as module
 from semialg_fibers.geometry.domain import Box, Orthant, Space, negated
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.scalar import ZERO, affine_value, primitive, vector
-from semialg_fibers.networks.cells import cells, common_cells, each_cell, facet_rays, facets, signs_on, signs_on_facet
+from semialg_fibers.networks.cells import (
+    branch_cells,
+    branches,
+    cells,
+    common_cells,
+    each_cell,
+    facet_rays,
+    facets,
+    signs_on,
+    signs_on_facet,
+)
 from semialg_fibers.networks.layer import Layer, Network
 from semialg_fibers.verify.oracle import oracle_cells, same_on_cells, strict_point
 
@@ -267,3 +278,15 @@ def test_networks_on_different_domains_have_no_common_cells():
     layers_ = [Layer([[1]], [0])]
     with pytest.raises(InvalidNetworkError, match="different domains"):
         next(common_cells(Network(layers_), Network(layers_, Orthant(1))))
+
+
+@pytest.mark.parametrize("least", [1, 2, 5, 64])
+@pytest.mark.parametrize("name", ["visible_2_2_2_1", "wide_2_3_2_1"])
+def test_branches_are_the_cells_in_their_order(name, least):
+    net = gallery.network(name)
+    whole = cells(net)
+    parts = branches(net, least)
+    assert len(parts) >= min(least, len(whole))
+    assert tuple(cell for branch in parts for cell in branch_cells(net, branch)) == whole
+    with pytest.raises(BudgetExceededError):
+        [cell for branch in branches(net, 1) for cell in branch_cells(net, branch, budget=1)]

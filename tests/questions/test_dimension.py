@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,8 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from semialg_fibers import gallery
 from semialg_fibers.errors import BudgetExceededError, UnsupportedError
 from semialg_fibers.geometry.domain import Box, Orthant, Space
+from semialg_fibers.geometry.enumeration import Runner
 from semialg_fibers.networks.layer import Layer, Network
 from semialg_fibers.questions import dimension as module
 from semialg_fibers.questions.dimension import functional_dimension
@@ -134,3 +137,27 @@ def test_fractions_are_taken_exactly():
     """Every weight divided by its own prime: still widths (2, 2, 1) at their largest dimension."""
     net = Network([([["1/2", "2/3"], ["-1/5", "3/7"]], ["1/11", "1/13"]), ([["1/17", "-1/19"]], ["1/23"])])
     assert functional_dimension(net) == 7
+
+
+# in chunks
+
+
+@pytest.mark.parametrize("name", gallery.names())
+def test_chunks_of_cells_give_the_same_dimension(name, tmp_path):
+    net = gallery.network(name)
+    try:
+        expected = functional_dimension(net)
+    except UnsupportedError as error:
+        with pytest.raises(UnsupportedError, match=re.escape(error.message)):
+            functional_dimension(net, runner=Runner())
+        return
+    assert functional_dimension(net, runner=Runner()) == expected
+    for _ in range(2):
+        assert functional_dimension(net, runner=Runner(checkpoint=tmp_path / "kept")) == expected
+
+
+def test_an_unlucky_prime_does_not_lower_the_dimension_in_chunks(monkeypatch):
+    net = Network([([[1, 2], [3, -1], [1, 1]], [0, 1, -2]), ([[1, -2, 3]], [0])])
+    expected = functional_dimension(net)
+    monkeypatch.setattr(module, "primes", lambda: iter([2]))
+    assert functional_dimension(net, runner=Runner()) == functional_dimension(net) == expected
