@@ -20,8 +20,8 @@ from semialg_fibers.errors import (
     UnsupportedError,
 )
 from semialg_fibers.exchange.arrays import from_arrays, from_npz, from_safetensors
-from semialg_fibers.exchange.chain import ExchangeNote
 from semialg_fibers.exchange.atlas_tables import atlas_to_csv, atlas_to_json, atlas_to_latex, atlas_to_text
+from semialg_fibers.exchange.chain import ExchangeNote
 from semialg_fibers.exchange.exporters import (
     from_json,
     to_json,
@@ -62,10 +62,10 @@ from semialg_fibers.plots.run import plot_laws
 from semialg_fibers.questions.activations import Pointwise
 from semialg_fibers.questions.alignment import align
 from semialg_fibers.questions.architecture_laws import ArchitectureLaws, architecture_laws
-from semialg_fibers.questions.bias_free import bias_free_dimension
-from semialg_fibers.questions.closures import closures_meet
 from semialg_fibers.questions.atlas import Atlas, AtlasRow, atlas
+from semialg_fibers.questions.bias_free import bias_free_dimension
 from semialg_fibers.questions.cell_count import cell_count, cell_patterns
+from semialg_fibers.questions.closures import closures_meet
 from semialg_fibers.questions.component_count import count_components
 from semialg_fibers.questions.conservation import ConservationLaws, conservation_laws
 from semialg_fibers.questions.dimension import functional_dimension

@@ -11,8 +11,8 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import suppress
 from types import FrameType
 from typing import Any
 
@@ -20,17 +20,11 @@ import click
 
 from semialg_fibers import gallery
 from semialg_fibers.errors import CertificateRejected, SemialgError
-from semialg_fibers.exchange.files import read_network, write_network, write_text
-from semialg_fibers.networks.layer import Network
+from semialg_fibers.exchange.files import write_network, write_text
+from semialg_fibers.terminal import PREFIX, emit, enumerating, load, runner, watched
 
-PREFIX = "gallery:"
 KINDS = ["arrangement", "symmetry", "fiber", "components", "laws"]
 FORMATS = ["text", "latex", "json", "smtlib", "singular", "macaulay2", "sage", "mathematica"]
-
-
-def load(source: str) -> Network:
-    """Give the network of a path or of gallery:NAME."""
-    return gallery.network(source.removeprefix(PREFIX)) if source.startswith(PREFIX) else read_network(source)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -40,13 +34,6 @@ def cli() -> None:
 
     NET is the path of a network file, or gallery:NAME.
     """
-
-
-def _emit(text: str, output: str | None) -> None:
-    if output is None:
-        click.echo(text, nl=False)
-    else:
-        write_text(text, output)
 
 
 @cli.command()
@@ -121,31 +108,7 @@ def fiber(net: str, form: str, component: int | None, output: str | None) -> Non
     from semialg_fibers.exchange.exporters import WRITERS
     from semialg_fibers.fibers.bottleneck import fiber as fiber_of
 
-    _emit(WRITERS[form](fiber_of(load(net)), component), output)
-
-
-def enumerating(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of long enumerations."""
-    checkpoint = click.option("--checkpoint", metavar="FILE", help="Keep what is found; the same command resumes.")
-    dask = click.option("--dask", metavar="ADDRESS", help="Work on the cluster of this Dask scheduler.")
-    workers = click.option("--workers", type=int, metavar="N", help="Work in so many processes.")
-    return workers(dask(checkpoint(command)))
-
-
-@contextmanager
-def _runner(what: str, workers: int | None, dask: str | None, checkpoint: str | None) -> Iterator[Any]:
-    from semialg_fibers.geometry.enumeration import Runner
-    from semialg_fibers.geometry.executors import dask_cluster, process_pool
-    from semialg_fibers.geometry.progress import bar
-
-    if workers is not None and dask is not None:
-        raise click.UsageError("--workers and --dask exclude each other.")
-    with bar(what) as watch:
-        if dask is None:
-            yield Runner(None if workers is None else process_pool(workers), checkpoint, watch=watch)
-        else:
-            with dask_cluster(dask) as cluster:
-                yield Runner(cluster, checkpoint, watch=watch)
+    emit(WRITERS[form](fiber_of(load(net)), component), output)
 
 
 @cli.command()
@@ -162,8 +125,8 @@ def dimension(net: str, workers: int | None, dask: str | None, checkpoint: str |
     network = load(net)
     chunked = (workers, dask, checkpoint) != (None, None, None)
     if chunked:
-        with _runner("cells", workers, dask, checkpoint) as runner:
-            functional = functional_dimension(network, runner=runner)
+        with runner("cells", workers, dask, checkpoint) as work:
+            functional = functional_dimension(network, runner=work)
     told = summary(network)
     if chunked:
         told.functional = functional
@@ -184,8 +147,8 @@ def count(net: str, workers: int | None, dask: str | None, checkpoint: str | Non
     """The number of components of the fiber up to relabelling, exactly."""
     from semialg_fibers.questions.component_count import count_components
 
-    with _runner("choices of sides", workers, dask, checkpoint) as runner:
-        found = count_components(load(net), runner)
+    with runner("choices of sides", workers, dask, checkpoint) as work:
+        found = count_components(load(net), work)
     click.echo(str(found))
 
 
@@ -208,10 +171,10 @@ def atlas(
     from semialg_fibers.exchange.atlas_tables import BY_SUFFIX, WRITERS
     from semialg_fibers.questions.atlas import atlas as atlas_of
 
-    with _runner("patterns", workers, dask, checkpoint) as runner:
-        found = atlas_of(*widths, runner=runner)
+    with runner("patterns", workers, dask, checkpoint) as work:
+        found = atlas_of(*widths, runner=work)
     form = form or BY_SUFFIX.get(os.path.splitext(output or "")[1].lower(), "text")
-    _emit(WRITERS[form](found), output)
+    emit(WRITERS[form](found), output)
 
 
 @cli.command()
@@ -351,21 +314,6 @@ def convert(model: str, output: str, order: str | None, root_bits: int | None, l
         if issubclass(note.category, ExchangeNote):
             click.echo(f"note: {note.message}", err=True)
     click.echo(f"{net}, {net.parameter_count} parameters", err=True)
-
-
-@contextmanager
-def watched(what: str) -> Iterator[Callable[[int], None] | None]:
-    """Give a function to be told how many have been looked at: a bar on a terminal, None in a pipe."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.completed:,} {task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda count: bar.update(task, completed=count)
 
 
 @cli.command(name="gallery")

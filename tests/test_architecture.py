@@ -39,8 +39,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "plots": TO_GALLERY,
     "testing": TO_GALLERY,
     "report": TO_GALLERY | {"plots"},
-    "cli": TO_GALLERY | {"plots", "testing", "report", ""},
-    "": TO_GALLERY | {"plots", "testing", "report", "cli"},
+    "terminal": TO_GALLERY,
+    "cli": TO_GALLERY | {"plots", "testing", "report", "terminal", ""},
+    "": TO_GALLERY | {"plots", "testing", "report", "terminal", "cli"},
 }
 
 REQUIRED = {"click", "flint", "highspy", "mpmath", "networkx", "numpy", "rich", "sympy"}

@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 from semialg_fibers import cli, gallery
-from semialg_fibers.exchange.exporters import WRITERS, to_json, to_text
 from semialg_fibers.exchange.atlas_tables import atlas_to_csv, atlas_to_json, atlas_to_latex, atlas_to_text
-from semialg_fibers.exchange.exporters import to_json, to_text
+from semialg_fibers.exchange.exporters import WRITERS, to_json, to_text
 from semialg_fibers.exchange.files import network_to_json, write_network
 from semialg_fibers.fibers.bottleneck import fiber
 from semialg_fibers.geometry.domain import Orthant

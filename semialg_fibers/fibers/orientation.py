@@ -381,28 +381,3 @@ class OrientationProblem:
             return None
         pairs = m * q + q * p - m * p + (m - s) * (p - t)
         return k + pairs + q + (self.spare - q) * (p + 1 + m)
-
-
-def _can_move_inwards(incoming: Matrix, outgoing: Matrix) -> bool:
-    """Say whether C δB + δC B = 0 has a solution that raises every zero entry of B, but those that must stay zero.
-
-    Where C has full column rank, a zero column of B stays zero with that column of M.
-    """
-    q, p = incoming.shape
-    m = outgoing.shape[0]
-    injective = outgoing.rank() == q
-    columns = [i for i in range(p) if any(incoming.column(i)) or not injective]
-    zeros = [(j, i) for j in range(q) for i in columns if not incoming[j, i]]
-    if not zeros:
-        return True
-    rows = []
-    for a in range(m):
-        for i in range(p):
-            row = [ZERO] * (q * p + m * q)
-            for j in range(q):
-                row[j * p + i] = outgoing[a, j]
-                row[q * p + a * q + j] = incoming[j, i]
-            rows.append(row)
-    kernel = matrix_of(rows, q * p + m * q).kernel()
-    moves = [kernel.column(j * p + i) for j, i in zeros]
-    return strictly_feasible(moves, kernel.shape[0]) is not None

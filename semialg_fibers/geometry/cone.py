@@ -21,6 +21,7 @@ from flint import fmpq
 from semialg_fibers.geometry import simplex
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, dot, primitive
+from semialg_fibers.geometry.symbolic_matrix import matrix_of
 
 if TYPE_CHECKING:
     import sympy
@@ -251,6 +252,6 @@ def can_move_inwards(incoming: Matrix, outgoing: Matrix) -> bool:
                 row[j * p + i] = outgoing[a, j]
                 row[q * p + a * q + j] = incoming[j, i]
             rows.append(row)
-    kernel = Matrix(rows, columns=q * p + m * q).kernel()
+    kernel = matrix_of(rows, q * p + m * q).kernel()
     moves = [kernel.column(j * p + i) for j, i in zeros]
     return strictly_feasible(moves, kernel.shape[0]) is not None

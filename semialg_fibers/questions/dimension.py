@@ -21,11 +21,9 @@ from flint import fmpz_mat, nmod_mat
 from semialg_fibers.errors import BudgetExceededError, UnsupportedError
 from semialg_fibers.geometry.enumeration import Family, Runner
 from semialg_fibers.geometry.linear import Matrix, primes
-from semialg_fibers.networks.cells import Cell, check_least, each_cell
+from semialg_fibers.networks.cells import Branch, Cell, branch_cells, branches, check_least, each_cell
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.sight import with_integers
-from semialg_fibers.networks.cells import Branch, Cell, branch_cells, branches, check_least, each_cell
-from semialg_fibers.networks.layer import Layer, Network
 
 Row = tuple[int, ...]
 
@@ -122,27 +120,6 @@ def _work(inputs: tuple[tuple[Network, Branch, int, int], ...]) -> list[Any]:
         ]
         for net, branch, budget, largest in inputs
     ]
-
-
-def _rows(net: Network, budget: int) -> Iterator[Row]:
-    """Yield the gradient rows of all full cells of an integer network."""
-def _integral(net: Network) -> Network:
-    """Give an integer network with the same functional dimension.
-
-    Each hidden unit is rescaled to integer weights and each output multiplied by a constant, which multiplies the
-    columns and the rows of the Jacobian by nonzero constants.
-    """
-    layers = []
-    factors = [1] * net.widths[0]
-    for layer in net.layers:
-        rows = [
-            (*(value / factor for value, factor in zip(form[:-1], factors, strict=True)), form[-1])
-            for form in layer.forms
-        ]
-        factors = [lcm(*(int(value.q) for value in row)) for row in rows]
-        scaled = [[value * factor for value in row] for row, factor in zip(rows, factors, strict=True)]
-        layers.append(Layer([row[:-1] for row in scaled], [row[-1] for row in scaled]))
-    return net.with_layers(layers)
 
 
 def _rows(found: Iterator[Cell], net: Network) -> Iterator[Row]:
