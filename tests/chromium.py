@@ -20,10 +20,10 @@ class Page:
         self._in, from_browser = os.pipe()
 
         def connect():
-            os.dup2(to_browser, 13)  # first out of the way: 3 and 4 may be ends of these very pipes
-            os.dup2(from_browser, 14)
-            os.dup2(13, 3)
-            os.dup2(14, 4)
+            os.dup2(to_browser, 203)  # first out of the way: 3 and 4 may be ends of these very pipes
+            os.dup2(from_browser, 204)
+            os.dup2(203, 3)
+            os.dup2(204, 4)
 
         options = [
             "--headless=new",
