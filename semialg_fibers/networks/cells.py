@@ -205,12 +205,9 @@ def branches(net: Network, least: int = 64, budget: int = 100_000) -> list[Branc
     check_least(net, budget)
     integral, effort = _integral_layers(net), Effort(COMPARISONS * budget)
     found = [_root(cone_of(net.domain), integral)]
-    while len(found) < least and any(len(state.pattern) < len(net.layers) - 1 for state in found):
-        found = [
-            child
-            for state in found
-            for child in ([state] if len(state.pattern) == len(net.layers) - 1 else _children(state, integral, effort))
-        ]
+    # All states have decided the same units, so they are complete together.
+    while len(found) < least and len(found[0].pattern) < len(net.layers) - 1:
+        found = [child for state in found for child in _children(state, integral, effort)]
     return found
 
 
