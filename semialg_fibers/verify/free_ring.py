@@ -82,7 +82,6 @@ def _expanded(term: Term, transposed: bool) -> Counter[Word]:
             return result
     inside = _frozen(_expanded(term.parts[0], False)) if term.parts else ()
     letters = 1 + sum(_letters(word) for word, _ in inside)
-    _within(letters)
     turned = transposed and term.shape != SCALAR  # a 1×1 matrix is its own transpose
     return Counter({((term.head, term.name, term.shape, turned, inside, letters),): 1})
 
