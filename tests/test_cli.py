@@ -693,7 +693,11 @@ def test_a_proof_is_a_file_that_check_proves_again(capfd, tmp_path):
     path = tmp_path / "proof.json"
     path.write_text(out)
     assert code == 0
-    assert outcome(capfd, "check", path) == (0, "verified: relu(Z) − relu(−Z) = Z\n", "")
+    assert outcome(capfd, "check", path) == (
+        0,
+        "verified: for Z: n × p; n, p: positive integers: relu(Z) − relu(−Z) = Z\n",
+        "",
+    )
     path.write_text(out.replace('"rule": "active"', '"rule": "inactive"', 1))
     code, out, err = outcome(capfd, "check", path)
     assert (code, err) == (1, "")

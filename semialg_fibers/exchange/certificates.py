@@ -65,7 +65,9 @@ class StoredProof:
         """The claim itself: its title is only a name, and may say anything."""
         given = ", ".join(map(str, self.derivation.claim.hypotheses))
         shown = ", ".join(map(str, self.derivation.claim.conclusions))
-        return f"where {given}: {shown}" if given else shown
+        letters = self.derivation.claim.letters  # without them x y = y x, true of numbers, reads as a false theorem
+        said = f"where {given}: {shown}" if given else shown
+        return f"for {letters}: {said}" if letters else said
 
     def check(self) -> None:
         """Check every step.

@@ -27,6 +27,7 @@ from semialg_fibers.fibers.hidden_component import HiddenFamily, HiddenFrame
 from semialg_fibers.fibers.hiding import hidden_hyperplanes, hiding
 from semialg_fibers.fibers.one_hidden_layer import OrientationFamily, scalings
 from semialg_fibers.geometry.polyhedron import Polyhedron
+from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.neuron_kind import DEAD, LINEAR, neuron_types
 
@@ -160,6 +161,7 @@ def fiber(net: Network) -> Fiber:
     >>> found.dimension, found.component_count, found.complete
     (4, 2, True)
     """
+    expect_network(net)
     return _found(net)
 
 

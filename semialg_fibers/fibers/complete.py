@@ -26,6 +26,7 @@ from semialg_fibers.fibers.balance import Balance, Feasibility
 from semialg_fibers.fibers.component import LazySequence
 from semialg_fibers.fibers.strata import Frame, Sides, Stratum, StratumIndex, checked_index
 from semialg_fibers.networks.arrangement import arrangement
+from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Network
 
 BALANCES = 8_000  # choices of flipped and split hyperplanes that a search may look at
@@ -206,6 +207,7 @@ def complete_fiber(net: Network) -> CompleteFiber:
     [('hyperplane 1 kept, ghost of 1', 3), ('hyperplane 1 kept, 1 dead', 3), ('hyperplane 1 kept, 1 linear of rank 0', \
 2)]
     """
+    expect_network(net)
     if len(net.layers) != 2:
         raise UnsupportedError(
             f"the complete fiber is known for one hidden layer, this network has {len(net.layers) - 1}; "

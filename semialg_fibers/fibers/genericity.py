@@ -26,6 +26,7 @@ from semialg_fibers.geometry.linear import Matrix, primes
 from semialg_fibers.geometry.polyhedron import Polyhedron
 from semialg_fibers.geometry.scalar import Vector
 from semialg_fibers.networks.arrangement import oriented
+from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Layer, Network
 from semialg_fibers.networks.neuron_kind import LINEAR, NONLINEAR, kinds_by_signs, neuron_types
 
@@ -79,6 +80,7 @@ class Genericity:
 
 def is_bottleneck(net: Network) -> bool:
     """Say whether the network has three layers on R^d with n1 ≤ d (rank A1 = n1 is hypothesis G1)."""
+    expect_network(net)
     return len(net.layers) == 3 and isinstance(net.domain, Space) and net.layers[0].outputs <= net.layers[0].inputs
 
 
@@ -96,6 +98,7 @@ def genericity(net: Network, budget: int = 5_000) -> Genericity:
     >>> genericity(net).violated
     ('G3',)
     """
+    expect_network(net)
     return _decided(net, budget)
 
 

@@ -29,6 +29,7 @@ from semialg_fibers.geometry.reading import scalar
 from semialg_fibers.geometry.scalar import Vector
 from semialg_fibers.geometry.signs import NONNEGATIVE, NONPOSITIVE
 from semialg_fibers.networks.cells import each_cell, signs_on_facet
+from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.neuron_kind import CELL_BUDGET, DEAD, maps_onto_orthant, neuron_types
 from semialg_fibers.networks.symmetry import flipped, translated
@@ -57,6 +58,7 @@ def hidden_hyperplanes(net: Network, budget: int = CELL_BUDGET) -> tuple[int, ..
     >>> hidden_hyperplanes(net)
     (0,)
     """
+    expect_network(net)
     if len(net.layers) < 3:
         return ()
     alive = alive_rows(net)
@@ -112,6 +114,7 @@ def hiding(net: Network) -> Hiding:
     Raises:
         UnsupportedError: when the first layer does not map onto the orthant, or there is no second hidden layer.
     """
+    expect_network(net)
     if len(net.layers) < 3 or not maps_onto_orthant(net):
         raise UnsupportedError(
             "translations and flips are known where the first layer maps onto the orthant (R^d, rank A1 = n1 ≤ d) and "
@@ -175,6 +178,7 @@ def translation_range(net: Network, i: int) -> sympy.Interval:
     >>> translation_range(net, 0)
     Interval.open(-3/2, oo)
     """
+    expect_network(net)
     import sympy
 
     ends = ends_of_translation(net, i, _users(net, i))
@@ -210,6 +214,7 @@ def translate(net: Network, i: int, t: Any) -> Network:
     >>> translate(net, 0, 1).layers[1].bias
     (-5,)
     """
+    expect_network(net)
     step = cast(fmpq, scalar(t))
     users = _users(net, i)
     if not decide_all((step - end for end in ends_of_translation(net, i, users)), NONNEGATIVE):
@@ -235,6 +240,7 @@ def flip(net: Network, columns: Iterable[int]) -> Network:
     >>> flip(net, [1]).layers[0].weight.tolist()
     [[1, -1], [0, -1]]
     """
+    expect_network(net)
     found = hiding(net)
     if not isinstance(columns, Iterable):
         raise InvalidNetworkError(f"expected a list of columns, got {columns!r}", value=columns)
@@ -311,5 +317,6 @@ def sign_flip_group(net: Network) -> SignFlipGroup:
     >>> sign_flip_group(net).order
     2
     """
+    expect_network(net)
     found = hiding(net)
     return SignFlipGroup(found.flippable, found.conditions)

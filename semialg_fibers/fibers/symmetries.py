@@ -30,6 +30,7 @@ from semialg_fibers.fibers.sound_symmetry import Act, Direction, Symmetry, betwe
 from semialg_fibers.geometry.scalar import exact, vector
 from semialg_fibers.geometry.semialgebraic import random_positive, random_rational
 from semialg_fibers.networks.deformation import CELLS, Shift, equal_on_cells
+from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.neuron_kind import maps_onto_orthant
 from semialg_fibers.networks.sight import Sight, sight
@@ -47,7 +48,7 @@ def symmetries(net: Network, budget: int = CELLS) -> tuple[Symmetry, ...]:
 
     Raises:
         BudgetExceededError: when the network, or a shift of it, has more cells than the budget.
-        UnsupportedError: when f is nowhere differentiable in its parameters.
+        UnsupportedError: when on every cell some preactivation vanishes, so that f need not be differentiable in θ.
 
     >>> net = Network([([[1, 0], [0, 1]], [0, 0]), ([[2, -1]], [-3]), ([[1]], [0])])
     >>> [found.kind for found in symmetries(net) if found.kind not in ("permutation", "scaling")]
@@ -56,6 +57,7 @@ def symmetries(net: Network, budget: int = CELLS) -> tuple[Symmetry, ...]:
     >>> shift.interval, shift.move(1).layers[1].bias
     (Interval(-3/2, oo), (-5,))
     """
+    expect_network(net)
     return tuple(_all(net, budget))
 
 

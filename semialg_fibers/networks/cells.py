@@ -41,6 +41,7 @@ from semialg_fibers.geometry.double_description import (
 )
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.scalar import Vector, affine_value, sympy_rational, vector
+from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Network
 
 if TYPE_CHECKING:
@@ -139,6 +140,7 @@ def each_cell(net: Network, budget: int = 100_000, seconds: float | None = None)
     >>> len(list(each_cell(net)))
     7
     """
+    expect_network(net)
     check_least(net, budget)
     integral = _integral_layers(net)
     for count, state in enumerate(_descend(cone_of(net.domain), integral, Effort(COMPARISONS * budget, seconds))):
@@ -159,6 +161,7 @@ def cells(net: Network, budget: int = 100_000, seconds: float | None = None) -> 
     >>> [(cell.pattern, cell.point, cell.weight, cell.bias) for cell in cells(net)]
     [(((0, 1),), (-1,), Matrix([[-1]]), (0,)), (((1, 0),), (1,), Matrix([[1]]), (0,))]
     """
+    expect_network(net)
     return tuple(each_cell(net, budget, seconds))
 
 
@@ -178,6 +181,7 @@ def common_cells(
     >>> [(left.pattern, right.pattern, right.interior) for left, right in common_cells(a, b)]
     [(((0,),), ((1,),), (-1,)), (((1,),), ((0,),), (2,)), (((1,),), ((1,),), (1/2,))]
     """
+    expect_network(a, b)
     b.refuse_letters()
     if a.domain != b.domain:
         raise InvalidNetworkError(f"the networks live on different domains: {a.domain} and {b.domain}")
@@ -362,6 +366,7 @@ def _cell(state: Branch, cone: Cone, net: _IntegralLayers) -> Cell:
 
 def check_least(net: Network, budget: int) -> None:
     """Refuse at once what has too many cells: ρ independent hyperplanes cut R^d into 2^ρ cells at least."""
+    expect_network(net)
     net.refuse_letters()
     rank = net.layers[0].matrix.rank() if len(net.layers) > 1 and isinstance(net.domain, Space) else 0
     if 2**rank > budget:

@@ -13,6 +13,7 @@ References: theory §1.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -343,9 +344,9 @@ class Network:
         return Network(self.layers[first - 1 : last], domain)
 
     def _hidden(self, layer: int) -> None:
-        if not 1 <= layer < len(self.layers):
+        if not isinstance(layer, int) or not 1 <= layer < len(self.layers):
             raise InvalidNetworkError(
-                f"layer {layer} is not hidden: the hidden layers are 1..{len(self.layers) - 1}", layer=layer
+                f"layer {layer!r} is not hidden: the hidden layers are 1..{len(self.layers) - 1}", layer=layer
             )
 
     def permuted(self, layer: int, order: Sequence[int]) -> Network:
@@ -362,9 +363,9 @@ class Network:
         """
         self._hidden(layer)
         before, after = self.layers[layer - 1], self.layers[layer]
-        if sorted(order) != list(range(before.outputs)):
+        if not hasattr(order, "__iter__") or Counter(order) != Counter(range(before.outputs)):
             raise InvalidNetworkError(
-                f"{list(order)} is no permutation of the {before.outputs} units of layer {layer}", layer=layer
+                f"{order!r} is no permutation of the {before.outputs} units of layer {layer}", layer=layer
             )
         layers = list(self.layers)
         layers[layer - 1] = Layer(before.matrix.select(rows=order), [before.offset[i] for i in order])

@@ -22,6 +22,7 @@ from semialg_fibers.geometry.scalar import Vector, affine_value
 from semialg_fibers.geometry.signs import NONNEGATIVE, NONPOSITIVE
 from semialg_fibers.geometry.symbolic_matrix import SymbolicMatrix
 from semialg_fibers.networks.cells import each_cell, signs_on
+from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Layer, Network
 
 DEAD, LINEAR, NONLINEAR = "dead", "linear", "nonlinear"
@@ -124,6 +125,7 @@ def neuron_types(net: Network, layer: int | None = None, budget: int = CELL_BUDG
     >>> neuron_types(net)
     ('nonlinear', 'dead')
     """
+    expect_network(net)
     number = default_layer(net) if layer is None else layer
     if not 1 <= number < len(net.layers):
         raise InvalidNetworkError(f"layer {number} is not hidden: the hidden layers are 1..{len(net.layers) - 1}")

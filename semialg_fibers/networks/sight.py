@@ -44,7 +44,7 @@ class View:
 class Sight:
     """The views of an integer network that has the given one's cells, one for each cell without a vanishing unit.
 
-    `skipped` counts the other cells: there f is not differentiable in the parameters. `active` and `inactive` are the
+    `skipped` counts the other cells: there f need not be differentiable in θ. `active` and `inactive` are the
     units (layer, unit) that are active, or not, on some cell, the skipped ones included.
     """
 
@@ -182,7 +182,7 @@ def _sight(net: Network, budget: int) -> Sight | BudgetExceededError | Unsupport
     except BudgetExceededError as error:
         return error
     if not views:
-        return UnsupportedError("a preactivation vanishes on every cell, so that f is nowhere differentiable in θ")
+        return UnsupportedError("a preactivation vanishes on every cell, so that f need not be differentiable in θ")
     return Sight(whole, tuple(views), skipped, frozenset(met[1]), frozenset(met[0]))
 
 

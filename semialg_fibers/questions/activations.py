@@ -11,10 +11,49 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import TYPE_CHECKING, Any
+
+from semialg_fibers.errors import InexactInputError, InvalidNetworkError
 
 if TYPE_CHECKING:
     import sympy
+
+
+def read_expression(value: Any, where: str) -> Any:
+    """Give a SymPy expression, of exact numbers only; text is never evaluated.
+
+    Raises:
+        InexactInputError: for a float, also inside an expression.
+        InvalidNetworkError: for text, truth values, and what is no expression.
+    """
+    import sympy
+
+    found = None
+    if not isinstance(value, str | bytes | bool):
+        try:
+            found = sympy.sympify(value, strict=True)
+        except Exception:  # sympify asks foreign objects, which may raise anything
+            found = None
+    if not isinstance(found, sympy.Expr):
+        shown = ascii(value)[:50] if isinstance(value, str | bytes | bool) else f"a {type(value).__name__}"
+        raise InvalidNetworkError(f"{where} is {shown}, expected a number or a SymPy expression", value=value)
+    inexact = sorted(found.atoms(sympy.Float), key=str)
+    if inexact:
+        number = float(inexact[0])
+        text = str(number) if isfinite(number) else f"{inexact[0].evalf(15):.15e}"
+        exact = sympy.Rational(text)
+        written = f"{exact.p}, {exact.q}" if "e" not in text else f'"{text}"'
+        raise InexactInputError(f"{where} contains the float {text}: write Rational({written})", value=inexact[0])
+    return found
+
+
+def is_real(value: Any) -> bool:
+    """Say whether an expression may be a real number: neither nan, nor infinite, nor known not to be real."""
+    import sympy
+
+    infinite = (sympy.nan, sympy.zoo, sympy.oo, -sympy.oo)
+    return value not in infinite and not value.has(sympy.nan, sympy.zoo) and value.is_extended_real is not False
 
 
 @dataclass(frozen=True)
@@ -28,6 +67,26 @@ class Pointwise:
 
     formula: sympy.Expr
     statistics: tuple[tuple[str, str, sympy.Expr], ...] = ()
+
+    def __post_init__(self) -> None:
+        """Read the formulas.
+
+        Raises:
+            InexactInputError: for a float in one of them.
+            InvalidNetworkError: for what is no formula, or no statistic (name, kind, summand).
+        """
+        object.__setattr__(self, "formula", _defined(self.formula, "the formula"))
+        statistics: tuple[tuple[str, str, Any], ...] = ()
+        given = self.statistics if isinstance(self.statistics, tuple | list) else [self.statistics]
+        for each in given:
+            if (
+                not isinstance(each, tuple | list)
+                or len(each) != 3
+                or not all(isinstance(text, str) for text in each[:2])
+            ):
+                raise InvalidNetworkError(f"a statistic is (name, 'sum' or 'max', summand), got {each!r}", value=each)
+            statistics += ((each[0], each[1], _defined(each[2], f"the summand of {each[0]}")),)
+        object.__setattr__(self, "statistics", statistics)
 
     def __call__(self, z: Sequence[Any]) -> list[Any]:
         """Give φ(z) for a vector of SymPy expressions."""
@@ -58,6 +117,13 @@ class Pointwise:
         """Give the formulas."""
         where = "".join(f", {name} = {kind} over i of {summand}" for name, kind, summand in self.statistics)
         return f"{self.formula} at z = z_i{where}".replace("at z = z_i,", "at z = z_i, where", 1)
+
+
+def _defined(value: Any, where: str) -> Any:
+    found = read_expression(value, where)
+    if not is_real(found):
+        raise InvalidNetworkError(f"{where} is {found}, expected a real number for every z", value=value)
+    return found
 
 
 ACTIVATIONS = (

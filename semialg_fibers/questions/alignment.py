@@ -22,6 +22,7 @@ from flint import fmpq
 
 from semialg_fibers.errors import InvalidNetworkError, UnsupportedError
 from semialg_fibers.geometry.scalar import ONE, Vector, exact_from_float, sympy_rational
+from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Network
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ def align(a: Network, b: Network, sweeps: int = 20) -> Alignment:
     >>> found.orders, found.distance_after < found.distance_before
     (((1, 0),), True)
     """
+    expect_network(a, b)
     a.refuse_letters()
     b.refuse_letters()
     if (a.widths, a.domain) != (b.widths, b.domain):

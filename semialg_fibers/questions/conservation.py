@@ -7,8 +7,8 @@ Main results
     conservation_laws     for every loss and data set: quantities that θ' = −∇_θ Loss(f_θ(x_1), ..., f_θ(x_N)) conserves
 
 The laws are local. They hold while every data point lies in the interior of a cell with one of the patterns that occur
-at the network; those of scalings hold everywhere. On a cell on which a preactivation vanishes identically f is not
-differentiable in θ; it is left out, and named.
+at the network; those of scalings hold everywhere. On a cell on which a preactivation vanishes identically f need not be
+differentiable in θ (it is where no output depends on the unit); it is left out, and named.
 
 References: theory §7; S. Marcotte, R. Gribonval, G. Peyré, arXiv:2307.00144.
 """
@@ -25,9 +25,10 @@ from flint import fmpq
 
 from semialg_fibers.errors import BudgetExceededError, UnsupportedError
 from semialg_fibers.networks.cells import check_least, each_cell
+from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Network, relu
 from semialg_fibers.questions.law_search import candidates, scalings
-from semialg_fibers.questions.laws import FREE, Law, Laws, settle, unit_name, written
+from semialg_fibers.questions.laws import FREE, Law, Laws, counted, settle, unit_name, written
 from semialg_fibers.questions.lie_algebra import GradientFields, Parameters, Pattern, bracket_rank
 from semialg_fibers.questions.symmetry_fields import ROTATION, TRANSLATION, SymmetryField, symmetry_fields
 from semialg_fibers.verify.conservation import Wiring
@@ -77,14 +78,18 @@ class ConservationLaws(Laws):
         """Sentences that say what the laws assume; empty when all of them hold everywhere."""
         if all(law.everywhere for law in (*self.found, *self.dependent)):
             return ()
-        said = [
-            f"every data point stays inside a cell with one of the {len(self.patterns)} activation patterns that occur "
-            "at this network"
-        ]
+        count = len(self.patterns)
+        which = (
+            f"one of the {count} activation patterns that occur"
+            if count > 1
+            else "the one activation pattern that occurs"
+        )
+        there = "in all of them" if count > 1 else "there"
+        said = [f"every data point stays inside a cell with {which} at this network"]
         for layer, i in self.parameters.hidden_units:
             masks = {pattern[layer - 1][i] for pattern in self.patterns}
             if len(masks) == 1:
-                said.append(f"{unit_name((layer, i))} is {'active' if 1 in masks else 'inactive'} in all of them")
+                said.append(f"{unit_name((layer, i))} is {'active' if 1 in masks else 'inactive'} {there}")
         return tuple(said)
 
     def to_json(self) -> dict[str, Any]:
@@ -138,19 +143,20 @@ class ConservationLaws(Laws):
         if not self.cells.all_seen:
             yield (
                 "there are more cells than the budget: only scalings are listed, which hold everywhere, and brackets "
-                f"come from the {len(self.patterns)} patterns seen at random points"
+                f"come from the {counted(len(self.patterns), 'pattern')} seen at random points"
             )
         if self.cells.left_out:
             units = ", ".join(map(unit_name, self.cells.vanishing))
             yield (
-                f"{self.cells.left_out} cells left out, {len(self.patterns)} patterns kept: on a cell left out the "
-                f"preactivation of one of these vanishes identically, and f is not differentiable in θ: {units}"
+                f"{counted(self.cells.left_out, 'cell')} left out, {counted(len(self.patterns), 'pattern')} kept: on a "
+                "cell left out the preactivation of one of these vanishes identically, so that f need not be "
+                f"differentiable in θ there: {units}"
             )
         if self.assumptions:
             yield "assumed for the laws marked (local):"
             yield from (f"  {sentence}" for sentence in self.assumptions)
-        yield from self._law_lines("independent laws", self.found)
-        yield from self._law_lines("further laws, which depend on these near almost every parameter", self.dependent)
+        yield from self._law_lines("independent law", self.found)
+        yield from self._law_lines("further law", self.dependent, " that depend on these near almost every parameter")
         without = [field for field in self.symmetries if field.law is None]
         if without:
             yield "symmetries without a law:"
@@ -161,10 +167,10 @@ class ConservationLaws(Laws):
         if self.independent_here < self.independent:
             yield f"at this network itself the gradients of the laws have rank {self.independent_here} only"
 
-    def _law_lines(self, heading: str, laws: Any) -> Iterator[str]:
+    def _law_lines(self, heading: str, laws: Any, more: str = "") -> Iterator[str]:
         if not laws:
             return
-        yield f"{len(laws)} {heading}:"
+        yield f"{counted(len(laws), heading)}{more}:"
         frozen = [law for law in laws if law.kind == FREE]
         for law in laws:
             if law.kind != FREE:
@@ -178,9 +184,11 @@ class ConservationLaws(Laws):
         yield f"  the dual form vanishes along the flow, but is not closed: d = {field.differential} ≠ 0"
         least, most = self.interval
         if field.kind == TRANSLATION and least == most == self.independent:
-            yield f"  it adds no law: the {most} independent laws listed are all that there are"
+            several = f"the {most} independent laws listed are all that there are"
+            yield f"  it adds no law: {several if most != 1 else 'the one independent law listed is all that there is'}"
         elif field.kind == ROTATION and least == most == self.independent:
-            yield f"  it adds nothing to the {most} independent laws listed"
+            several = f"{most} independent laws" if most != 1 else "one independent law"
+            yield f"  it adds nothing to the {several} listed"
 
 
 def _law_to_json(law: Law) -> dict[str, Any]:
@@ -201,7 +209,8 @@ def conservation_laws(
 
     Raises:
         BudgetExceededError: when there are more than `most_parameters` parameters.
-        UnsupportedError: when a preactivation vanishes on every cell, so that f is nowhere differentiable in θ.
+        InvalidNetworkError: for a value that is no network.
+        UnsupportedError: when on every cell some preactivation vanishes, so that f need not be differentiable in θ.
 
     >>> net = Network([([[1]], [0]), ([[2]], [-3]), ([[1]], [0])])  # the first layer's breakpoint is hidden
     >>> found = conservation_laws(net)
@@ -212,6 +221,7 @@ def conservation_laws(
     >>> [field.differential for field in found.symmetries if not field.is_closed]
     ['-dW2_0_0 ∧ db2_0']
     """
+    expect_network(net)
     if net.parameter_count > most_parameters:
         raise BudgetExceededError(
             f"the network has {net.parameter_count} parameters, more than the budget of {most_parameters}"
@@ -253,8 +263,8 @@ def _look(net: Network, budget: int) -> Cells:
     if not patterns:
         layer, unit = next(iter(skipped))
         raise UnsupportedError(
-            "a preactivation vanishes on every cell, so that the function is nowhere differentiable in its parameters: "
-            f"on the first cell it is unit {unit + 1} of layer {layer}",
+            "a preactivation vanishes on every cell, so that the function need not be differentiable in its "
+            f"parameters: on the first cell it is unit {unit + 1} of layer {layer}",
             layer=layer,
             row=unit,
         )

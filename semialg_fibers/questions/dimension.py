@@ -22,6 +22,8 @@ from semialg_fibers.errors import BudgetExceededError, UnsupportedError
 from semialg_fibers.geometry.enumeration import Family, Runner
 from semialg_fibers.geometry.linear import Matrix, primes
 from semialg_fibers.networks.cells import Branch, Cell, branch_cells, branches, check_least, each_cell
+from semialg_fibers.networks.cells import Cell, check_least, each_cell
+from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.sight import with_integers
 
@@ -33,7 +35,7 @@ def functional_dimension(
 ) -> int:
     """Give the rank over Q of the coefficients G_0, ..., G_d of all ∇_θ f_o(x) = G_0 + Σ x_i G_i, over the full cells.
 
-    A cell on which some preactivation vanishes identically is left out: there f is not differentiable in θ.
+    A cell on which some preactivation vanishes identically is left out: there f need not be differentiable in θ.
 
     The number of parameters minus this rank bounds the local dimension of the fiber from above: tangents of the fiber
     lie in the kernel, and nearby the rank can only grow. It is equal to it where the functional dimension is locally
@@ -47,11 +49,12 @@ def functional_dimension(
 
     Raises:
         BudgetExceededError: when there are more than `budget` cells, or more than `most_parameters` parameters.
-        UnsupportedError: when a preactivation vanishes on every cell, so that f is nowhere differentiable in θ.
+        UnsupportedError: when on every cell some preactivation vanishes, so that f need not be differentiable in θ.
 
     >>> functional_dimension(Network([([[1], [1]], [-1, -1]), ([[2, 3]], [0])]))
     3
     """
+    expect_network(net)
     net.refuse_letters()
     if net.parameter_count > most_parameters:
         raise BudgetExceededError(
@@ -69,8 +72,8 @@ def functional_dimension(
     if not basis:  # a full cell has a row in which the derivative by an output's bias is 1
         layer, unit = next(each_cell(net, budget)).vanishing[0]
         raise UnsupportedError(
-            "a preactivation vanishes on every cell, so that the function is nowhere differentiable in its parameters: "
-            f"on the first cell it is unit {unit + 1} of layer {layer}",
+            "a preactivation vanishes on every cell, so that the function need not be differentiable in its "
+            f"parameters: on the first cell it is unit {unit + 1} of layer {layer}",
             layer=layer,
             row=unit,
         )

@@ -27,6 +27,7 @@ from semialg_fibers.geometry.domain import Domain, Space
 from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, affine_value, sympy_rational
 from semialg_fibers.networks.arrangement import arrangement
 from semialg_fibers.networks.cells import Cell, common_cells
+from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.normal_form import normal_forms
 from semialg_fibers.questions.matching import match_units
@@ -141,6 +142,7 @@ def same_function(
     >>> same_function(a, Network([([[2]], [0])])).witness
     (-3,)
     """
+    expect_network(a, b)
     _comparable(a, b, method)
     if method == "exact":
         return _by_cells(a, b, budget, watch, seconds)
@@ -151,10 +153,8 @@ def same_function(
 
 
 def _comparable(a: Network, b: Network, method: str) -> None:
-    for net in (a, b):
-        if not isinstance(net, Network):
-            raise InvalidNetworkError(f"expected two networks, got {type(net).__name__}", value=net)
-        net.refuse_letters()
+    a.refuse_letters()
+    b.refuse_letters()
     if method not in METHODS:
         raise InvalidNetworkError(f"unknown method {method!r}; the methods are {', '.join(METHODS)}", value=method)
     if (a.widths[0], a.widths[-1]) != (b.widths[0], b.widths[-1]):

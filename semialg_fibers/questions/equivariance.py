@@ -16,14 +16,14 @@ References: theory §8.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flint import arb, ctx, fmpq
 
 from semialg_fibers.errors import InvalidNetworkError, UndecidedSignError, UnsupportedError
-from semialg_fibers.questions.activations import PAIRED, Pointwise, activations
+from semialg_fibers.questions.activations import PAIRED, Pointwise, activations, is_real, read_expression
 
 if TYPE_CHECKING:
     import sympy
@@ -38,6 +38,7 @@ class GeneratorProof:
 
     symbols: tuple[sympy.Symbol, ...]
     outputs: tuple[sympy.Expr, ...]
+    points: int = 0  # at which the callable gave the values of these formulas
 
     def check(self) -> bool:
         """Compare φ(P z)_i with (P φ(z))_i as formulas, for a transposition and a cycle."""
@@ -55,7 +56,11 @@ class GeneratorProof:
 
     def __str__(self) -> str:
         """Give the formulas."""
-        return f"({', '.join(map(str, self.outputs))}) commutes with a transposition and a cycle of the coordinates"
+        formulas = f"({', '.join(map(str, self.outputs))}) commutes with a transposition and a cycle of the coordinates"
+        read = (
+            f"; the callable was read as this, the formulas that it gives on symbols and also at {self.points} points"
+        )
+        return formulas + read * bool(self.points)
 
 
 @dataclass(frozen=True)
@@ -161,12 +166,14 @@ def is_permutation_equivariant(activation: str | Pointwise | Callable[[Any], Any
     """Decide whether φ(P z) = P φ(z) for all z in R^n and all permutation matrices P.
 
     `activation` is a name (`ACTIVATIONS`), a `Pointwise` formula, or a callable that takes a SymPy column and gives n
-    expressions. A callable's "yes" is about the formulas that it gives for symbols; it should be a pure function.
+    expressions. A callable's "yes" is about the formulas that it gives on symbols, which must be what it gives at some
+    points too; it should be a pure function.
 
     Implements: theory §8.
 
     Raises:
-        InvalidNetworkError: for an unknown name, something that cannot be called, or n < 1.
+        InvalidNetworkError: for an unknown name, something that cannot be called, text among the outputs, or n < 1.
+        InexactInputError: for a float in an output.
 
     >>> print(is_permutation_equivariant("softmax", 3))
     softmax is permutation equivariant: exp(z)/s at z = z_i, where s = sum over i of exp(z)
@@ -186,9 +193,12 @@ def is_permutation_equivariant(activation: str | Pointwise | Callable[[Any], Any
     if name in PAIRED and n % 2:
         return NotApplicable(name, f"{name} works on pairs of coordinates and is not defined on R^{n}")
     if isinstance(function, Pointwise):
-        if function.check():
-            return Equivariant(name, function)
-        raise InvalidNetworkError("the formula uses a letter other than z, n and the statistics before it")
+        if not function.check():
+            raise InvalidNetworkError("the formula uses a letter other than z, n and the statistics before it")
+        for point in _points(min(n, 3)):  # 0 and negative numbers are among them
+            if (found := _no_map(name, len(point), point, function(point))) is not None:
+                return found
+        return Equivariant(name, function)
     if not callable(function):
         raise InvalidNetworkError(f"expected a name, a formula or a function, got {function!r}", value=function)
     return _examined(name, _listed(function), n)
@@ -198,13 +208,20 @@ def _name_of(activation: object) -> str:
     return "the formula" if isinstance(activation, Pointwise) else getattr(activation, "__name__", "the activation")
 
 
+class _Failed(Exception):
+    """The callable raised an error of its own, whose name this carries."""
+
+
 def _listed(function: Callable[[Any], Any]) -> Outputs:
     """Give the function on lists: a SymPy column in, a column, list or tuple out."""
     import sympy
 
     def outputs(z: list[Any]) -> list[Any]:
-        value = function(sympy.Matrix(z))
-        return [sympy.sympify(each) for each in value]
+        try:
+            found = list(function(sympy.Matrix(z)))
+        except Exception as error:  # a callable may do anything with symbols, such as comparing them
+            raise _Failed(type(error).__name__) from None
+        return [read_expression(each, "an output of the activation") for each in found]
 
     return outputs
 
@@ -212,38 +229,71 @@ def _listed(function: Callable[[Any], Any]) -> Outputs:
 def _examined(name: str, function: Outputs, n: int) -> Answer:
     import sympy
 
-    tried, symbols = "", tuple(sympy.Symbol(f"z{i}", real=True) for i in range(n))
-    lengths = set()
+    proof: GeneratorProof | None = None
+    symbols = tuple(sympy.Symbol(f"z{i}", real=True) for i in range(n))
     try:
         outputs = tuple(function(list(symbols)))
-        lengths.add(len(outputs))
-        if len(outputs) == n:
-            proof = GeneratorProof(symbols, outputs)
-            if proof.check():
-                return Equivariant(name, proof)
-        tried = "its formulas differ, which proves nothing yet"
-    except Exception as error:  # a callable may do anything with symbols, such as comparing them
-        tried = f"it gives no formulas ({type(error).__name__})"
+        if (found := _no_map(name, n, symbols, outputs)) is not None:
+            return found
+        proof, tried = GeneratorProof(symbols, outputs), "its formulas differ, which proves nothing yet"
+        proof = proof if proof.check() else None
+    except _Failed as error:
+        tried = f"it gives no formulas ({error})"
+    looked = 0
     for point in _points(n):
-        try:
-            here = function(list(point))
-            lengths.add(len(here))
-            if len(here) != n:
-                break
-            for order in _generators(n):
-                there = function([point[i] for i in order])
-                for i, left in enumerate(there):
-                    if _differ(left, here[order[i]]) is True:
-                        return NotEquivariant(name, function, point, order, i, (left, here[order[i]]))
-        except Exception as error:
-            tried += f"; at {point} it fails ({type(error).__name__})"
-            break
-    if lengths - {n}:
-        other = min(lengths - {n})
-        reason = f"{name} maps R^{n} to R^{other}: P z and P φ(z) cannot both be formed, so the claim does not apply"
+        here: list[Any] = []
+        for order in (tuple(range(n)), *_generators(n)):
+            moved = tuple(point[i] for i in order)
+            try:
+                there = function(list(moved))
+            except _Failed as error:
+                reason = f"it fails at {moved} ({error}), {'' if proof else tried + ', '}and no point tells them apart"
+                return EquivarianceUndecided(name, _open(name, reason))
+            if (found := _no_map(name, n, moved, there)) is not None:
+                return found
+            here = here or there
+            for i, left in enumerate(there):
+                if _differ(left, here[order[i]]) is True:
+                    return NotEquivariant(name, function, point, order, i, (left, here[order[i]]))
+            looked += 1
+            if proof and not _agree(there, proof, moved):
+                proof, tried = (
+                    None,
+                    f"at {moved} it is not shown to give the values of the formulas that it gives on symbols",
+                )
+    if proof:
+        return Equivariant(name, GeneratorProof(proof.symbols, proof.outputs, looked))
+    return EquivarianceUndecided(name, _open(name, f"{tried}, and no point tells them apart"))
+
+
+def _open(name: str, reason: str) -> str:
+    return f"not decided whether {name} is permutation equivariant: {reason}"
+
+
+def _no_map(name: str, n: int, point: Sequence[Any], outputs: Sequence[Any]) -> NotApplicable | None:
+    """Say why these are no values of a map from R^n to R^n, if they are not."""
+    if len(outputs) != n:
+        count = len(outputs)
+        reason = f"{name} maps R^{n} to R^{count}: P z and P φ(z) cannot both be formed, so the claim does not apply"
         return NotApplicable(name, reason)
-    reason = f"not decided whether {name} is permutation equivariant: {tried}, and no point tells them apart"
-    return EquivarianceUndecided(name, reason)
+    wrong = next((value for value in outputs if not is_real(value)), None)
+    if wrong is None:
+        return None
+    at = ", ".join(map(str, point))
+    reason = f"{name} does not map R^{n} to R^{n}: at z = ({at}) a coordinate is {wrong}, so the claim does not apply"
+    return NotApplicable(name, reason)
+
+
+def _agree(values: Sequence[Any], proof: GeneratorProof, point: Sequence[Any]) -> bool:
+    """Say whether these are shown to be the values of the formulas at a point."""
+    import sympy
+
+    put = dict(zip(proof.symbols, point, strict=True))
+    for value, output in zip(values, proof.outputs, strict=True):
+        expected = output.xreplace(put)
+        if value != expected and sympy.expand(value - expected) != 0 and sympy.simplify(value - expected) != 0:
+            return False
+    return True
 
 
 def _generators(n: int) -> Iterator[tuple[int, ...]]:

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 from semialg_fibers.fibers.component import counted
 from semialg_fibers.geometry.nullspace import Row, Span, exact_kernel
+from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.sight import CELLS, Sight, sight
 from semialg_fibers.questions.identifiability import ordinal
@@ -55,7 +56,7 @@ class Explanation:
     """`kernel` = #parameters − functional dimension, `explained` of it, `parts` in the order in which they were added.
 
     The kernel bounds the fiber's dimension at the network from above. `longest` is the length of the longest run of
-    consecutive layers that was needed. `skipped` cells were left out, on which f is not differentiable in θ.
+    consecutive layers that was needed. `skipped` cells were left out, on which f need not be differentiable in θ.
     """
 
     network: Network
@@ -88,7 +89,7 @@ class Explanation:
         """Give one line for each part."""
         lines = [f"kernel of the Jacobian: {self.kernel}, explained: {self.explained}"]
         if self.skipped:
-            lines.append(f"cells left out, where f is not differentiable in its parameters: {self.skipped}")
+            lines.append(f"cells left out, where f need not be differentiable in its parameters: {self.skipped}")
         return "\n".join([*lines, *map(str, self.parts)])
 
 
@@ -99,13 +100,14 @@ def explain_dimension(net: Network, budget: int = CELLS) -> Explanation:
 
     Raises:
         BudgetExceededError: when there are more than `budget` cells.
-        UnsupportedError: when f is nowhere differentiable in its parameters.
+        UnsupportedError: when on every cell some preactivation vanishes, so that f need not be differentiable in θ.
 
     >>> net = Network([([[1, 0], [0, 1]], [0, 0]), ([[1, -1]], [-1]), ([[1]], [0])])
     >>> found = explain_dimension(net)
     >>> found.kernel, found.by_symmetry
     (4, {'scaling': 3, 'translation': 1})
     """
+    expect_network(net)
     seen = sight(net, budget)
     depth = seen.depth
     kernel = len(exact_kernel(seen.rows(1, depth), net.parameter_count))

@@ -27,6 +27,7 @@ from semialg_fibers.geometry.expression import is_zero, signs_of
 from semialg_fibers.geometry.polyhedron import Polyhedron
 from semialg_fibers.geometry.scalar import ONE, Vector
 from semialg_fibers.networks.arrangement import unoriented
+from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Layer, Network
 from semialg_fibers.networks.neuron_kind import (
     DEAD,
@@ -81,6 +82,7 @@ def identifiability(net: Network) -> Identifiability:
     hyperplane 1 of the first layer is hidden: its bias can be translated by any t > -3/2; hyperplane 2 of the first \
 layer can be flipped to its other side
     """
+    expect_network(net)
     reasons: tuple[Reason, ...] = ()
     try:
         for reason in sound_symmetries(net):

@@ -121,6 +121,11 @@ def unit_name(unit: tuple[int, int]) -> str:
     return f"unit {unit[1] + 1} of layer {unit[0]}"
 
 
+def counted(count: int, noun: str) -> str:
+    """Give a number with its noun: 1 law, 2 laws."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 class Bound(Protocol):
     """What proves that the Lie algebra has at least a rank."""
 
@@ -221,12 +226,14 @@ class Laws:
         count, rank = self.parameters.count, self.bound.rank
         below = (
             f"{self.bound.sentence}, so the Lie algebra has rank ≥ {rank} and there are at most "
-            f"{count} − {rank} = {most} laws"
+            f"{count} − {rank} = {counted(most, 'law')}"
         )
         if least < most:
-            return f"not decided between {least} and {most}: {below}; {self.independent} independent ones were found"
+            return (
+                f"not decided between {least} and {most}: {below}; {counted(self.independent, 'independent law')} found"
+            )
         if self.independent == most:
-            return f"exactly {most}: {below}; {most} independent ones are listed"
+            return f"exactly {most}: {below}; {'one is' if most == 1 else f'{most} independent ones are'} listed"
         return (
             f"exactly {most}: {below}; the span of these fields is closed under brackets, so its rank is {rank}; "
             f"{self.independent} laws are polynomials of degree at most two, no further such polynomial was found"

@@ -28,6 +28,7 @@ from flint import fmpq
 
 from semialg_fibers.errors import InvalidNetworkError
 from semialg_fibers.geometry.scalar import ONE, Vector, primitive, sympy_rational
+from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Layer, Network
 from semialg_fibers.questions.colouring import Choices, Colouring, Groups, refined, searched, word_primes
 
@@ -112,6 +113,7 @@ def match_units(a: Network, b: Network, budget: int = BUDGET) -> UnitMatching | 
     >>> match_units(a, Network([([[1, 0], [1, 1]], [0, 1]), ([[5, 7]], [7])])) is None
     True
     """
+    expect_network(a, b)
     a.refuse_letters()
     b.refuse_letters()
     if (a.widths[-1], a.domain) != (b.widths[-1], b.domain):
@@ -309,6 +311,7 @@ def canonical_form(net: Network, budget: int = BUDGET) -> Network:
     >>> canonical_form(net)
     Network([Layer([['0', '-1'], ['1', '2']], ['2', '0']), Layer([['3', '1/2']], ['0'])], domain=Space(dimension=2))
     """
+    expect_network(net)
     net.refuse_letters()
     scaled = _primitive_rows(net)
     if not _ties(scaled):

@@ -24,6 +24,7 @@ from flint import fmpq
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, UnsupportedError
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, exact, sympy_rational, vector
+from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Layer, Network, relu
 from semialg_fibers.questions.equivalence import Answer, same_function
 from semialg_fibers.questions.matching import UnitMatching, match_units
@@ -42,7 +43,7 @@ class RelabellingCount(int):
         """Give log10 to so many digits.
 
         Raises:
-            InvalidNetworkError: for fewer than one digit or more than 10,000.
+            InvalidNetworkError: for fewer than one digit or more than 10,000, and another type.
 
         >>> print(relabelling_count(512).log10(50))
         1166.5412408857692271245202328980587482588061931915
@@ -50,8 +51,8 @@ class RelabellingCount(int):
         import mpmath
         import sympy
 
-        if not 1 <= digits <= 10_000:
-            raise InvalidNetworkError(f"log10 is given to 1..10,000 digits, got {digits}")
+        if type(digits) is not int or not 1 <= digits <= 10_000:
+            raise InvalidNetworkError(f"log10 is given to 1..10,000 digits, got {digits!r}", value=digits)
         with mpmath.workdps(digits + 15):
             return sympy.Float(mpmath.log10(mpmath.mpf(int(self))), digits)
 
@@ -96,6 +97,7 @@ def stabiliser_order(net: Network, budget: int = BUDGET) -> int:
     Raises:
         BudgetExceededError: when more than `budget` weights would have to be looked at.
     """
+    expect_network(net)
     merged = _Merged.of(net)
     copies = prod(factorial(count) for counts in merged.copies for count in counts)
     if all(len(set(row)) == len(row) for row in merged.biases):  # each unit keeps its own bias: nothing can move
@@ -260,6 +262,7 @@ def averaging(net: Network, order: Sequence[int], layer: int = 1) -> Averaging:
     >>> found.answer.same, found.average([5]), found.distance([[0], [5]])
     (False, (0,), 5)
     """
+    expect_network(net)
     other = net.permuted(layer, order)
     half = fmpq(1, 2)
 
@@ -300,7 +303,12 @@ def unit_correlations(a: Network, b: Network, points: Iterable[Iterable[Any]], l
     >>> found.by_label, found.matched
     ((-sqrt(3)/2, -sqrt(3)/2), (1, 1))
     """
-    if not 1 <= layer < min(len(a.layers), len(b.layers)) or a.widths[layer] != b.widths[layer]:
+    expect_network(a, b)
+    if (
+        not isinstance(layer, int)
+        or not 1 <= layer < min(len(a.layers), len(b.layers))
+        or a.widths[layer] != b.widths[layer]
+    ):
         raise InvalidNetworkError(f"both networks need a hidden layer {layer}, of the same width", layer=layer)
     inputs = [vector(x) for x in points]
     before, after = (_activations(net, inputs, layer) for net in (a, b))
@@ -339,6 +347,7 @@ def squared_distance(a: Network, b: Network) -> sympy.Rational:
     Raises:
         InvalidNetworkError: when the widths differ.
     """
+    expect_network(a, b)
     if a.widths != b.widths:
         raise InvalidNetworkError(f"parameters of widths {a.widths} and {b.widths} have no distance")
     pairs = zip(a.parameters.values(), b.parameters.values(), strict=True)
@@ -357,6 +366,7 @@ def distant_twin(net: Network, bound: Any) -> Network:
     >>> squared_distance(net, distant_twin(net, 1000)) > 1000**2
     True
     """
+    expect_network(net)
     least = max(exact(bound), ZERO)
     for layer in range(1, len(net.layers)):
         below, above = net.layers[layer - 1], net.layers[layer]

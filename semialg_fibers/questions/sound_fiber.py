@@ -27,6 +27,7 @@ from semialg_fibers.fibers.symmetries import symmetries
 from semialg_fibers.geometry.scalar import ZERO, Vector
 from semialg_fibers.geometry.semialgebraic import random_positive
 from semialg_fibers.networks.deformation import CELLS
+from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.sight import sight
 from semialg_fibers.questions.equivalence import same_function
@@ -155,4 +156,5 @@ def sound_fiber(net: Network, budget: int = CELLS) -> SoundFiber:
     >>> found.contains(found.sample(1)), found.contains(Network([*net.layers[:2], ([[2]], [0])]))
     (True, False)
     """
+    expect_network(net)
     return SoundFiber(net, budget)

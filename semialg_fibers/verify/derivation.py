@@ -24,6 +24,7 @@ from functools import cached_property
 from typing import Any
 
 from semialg_fibers.errors import InvalidNetworkError, SemialgError
+from semialg_fibers.verify.declarations import declared_latex, declared_text
 from semialg_fibers.verify.expressions import Statement, examined
 from semialg_fibers.verify.notation import latex_of, latex_sentence_of
 from semialg_fibers.verify.rules import RULES, Judgement
@@ -52,7 +53,13 @@ class Claim:
         """Give the theorem in words."""
         given = "".join(f"  ({i}) {each}\n" for i, each in enumerate(self.hypotheses, 1))
         shown = "".join(f"  {each}\n" for each in self.conclusions)
-        return f"{self.title}\n" + (f"Let\n{given}" if given else "") + f"Then\n{shown}"
+        letters = f"Letters\n  {self.letters}\n" if self.letters else ""
+        return f"{self.title}\n{letters}" + (f"Let\n{given}" if given else "") + f"Then\n{shown}"
+
+    @property
+    def letters(self) -> str:
+        """All matrices and functions with their shapes, and the sizes, on one line."""
+        return declared_text((*self.hypotheses, *self.conclusions))
 
 
 @dataclass(frozen=True)
@@ -223,7 +230,14 @@ class Derivation:
         used = dict.fromkeys(line.rule for line in self.lines)
         rules = "".join(f"  {name}: {RULES[name].words if name in RULES else 'no such rule'}\n" for name in used)
         lines = "".join(f"  {step}\n" for step in self.steps)
-        return f"Theorem. {self.claim}\nProof.\n{lines}\nRules used\n{rules}"
+        more = declared_text(*self._declaring())
+        letters = f"  further letters: {more}\n" if more else ""
+        return f"Theorem. {self.claim}\nProof.\n{letters}{lines}\nRules used\n{rules}"
+
+    def _declaring(self) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
+        """Give the statements of the proof and those of the claim."""
+        inside = tuple(each for line in self.lines for each in (line.statement, *line.under))
+        return inside, (*self.claim.hypotheses, *self.claim.conclusions)
 
     def to_latex(self) -> str:
         """Give the theorem and its proof as LaTeX (amsmath): an align environment with the reasons at the margin."""
@@ -231,9 +245,13 @@ class Derivation:
         shown = " \\\\\n".join(f"& {latex_sentence_of(each)}" for each in self.claim.conclusions)
         lines = " \\\\\n".join(_latex_lines(self.steps))
         let = f"Let\n\\begin{{align*}}\n{given}\n\\end{{align*}}\n" if given else ""
+        inside, outside = self._declaring()
+        letters, more = declared_latex(outside), declared_latex(inside, outside)
+        declared, further = f"Letters: {letters}.\n" * bool(letters), f" Further letters: {more}." * bool(more)
         return (
-            f"\\paragraph{{Theorem ({_escaped(self.claim.title)}).}}\n{let}Then\n\\begin{{align*}}\n{shown}\n"
-            f"\\end{{align*}}\n\\emph{{Proof.}}\n\\begin{{align*}}\n{lines}\n\\end{{align*}}\n"
+            f"\\paragraph{{Theorem ({_escaped(self.claim.title)}).}}\n{declared}{let}Then\n"
+            f"\\begin{{align*}}\n{shown}\n\\end{{align*}}\n"
+            f"\\emph{{Proof.}}{further}\n\\begin{{align*}}\n{lines}\n\\end{{align*}}\n"
         )
 
     def to_json(self) -> str:
@@ -271,7 +289,7 @@ class Derivation:
         """
         keys = ("format", "version", "title", "hypotheses", "conclusions", "steps")
         name, version, title, given, shown, steps = keys_of(document_from_text(text), keys, "the document")
-        if name != FORMAT or version != 1 or not isinstance(steps, list):
+        if name != FORMAT or type(version) is not int or version != 1 or not isinstance(steps, list):
             raise InvalidNetworkError(f"this is no {FORMAT} document of version 1 with a list of steps")
         hypotheses, conclusions = statements_of(given, "the list of hypotheses"), statements_of(shown, "the claim")
         claim = Claim(text_from(title, "the title"), hypotheses, conclusions)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from itertools import permutations
 from typing import Any
 
-from semialg_fibers.errors import BudgetExceededError
+from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError
 from semialg_fibers.verify.instances import Instance, Rows, value_of
 from semialg_fibers.verify.unit_theorems import permutation_symmetry
 
@@ -49,11 +49,15 @@ def holds_for_all_permutations(n: int, inputs: int = 2, outputs: int = 1) -> boo
     Implements: theory §8.
 
     Raises:
+        InvalidNetworkError: for a number of units, inputs or outputs that is no positive integer.
         BudgetExceededError: for more than `MOST` units.
 
     >>> holds_for_all_permutations(3)
     True
     """
+    for count in (n, inputs, outputs):
+        if type(count) is not int or count < 1:
+            raise InvalidNetworkError(f"the numbers of units are positive integers, got {count!r}", value=count)
     if n > MOST:
         raise BudgetExceededError(f"{n}! permutations are more than this check tries (n ≤ {MOST})")
     return all(left == right for left, right in (_sides(n, order, inputs, outputs) for order in permutations(range(n))))

@@ -5,8 +5,7 @@ Main definitions
     Statement    a relation between terms, or a property of a function
 
 Main results
-    normal_form    a term as an integer combination of words in a free ring: equal forms, equal matrices
-    examined       refuses anything that is not plain, well-sized data
+    examined    refuses anything that is not plain, well-sized data
 
 Sizes are names or positive integers; two sizes fit when they are the same. A term stands for one real matrix for every
 choice of sizes, matrices and functions.
@@ -17,26 +16,24 @@ References: theory §8.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
-from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError
+from semialg_fibers.errors import InvalidNetworkError
 from semialg_fibers.verify.notation import RELU, sentence_of, text_of
 
 Size = str | int
 Shape = tuple[Size, Size]
-Word = tuple[Any, ...]  # of atoms (head, name, shape, transposed, normal form inside)
-NormalForm = tuple[tuple[Word, int], ...]
 
 SCALAR: Shape = (1, 1)
-BUDGET = 10_000  # atoms in a normal form
-MAX_NODES = 5_000  # of a term that is brought to a normal form
+MAX_PARTS = 200_000  # of any term, repetitions included
+MAX_DEPTH = 100  # of any term
 MAX_SIZE = 10**6  # of a size that is a number
 _LETTER = "A-Za-zα-νξπ-ωΓΔΘΛΞΠΣΥΦΨΩ"
 _NAME = re.compile(rf"[{_LETTER}][{_LETTER}0-9]{{0,15}}(_[{_LETTER}0-9]{{1,8}})?'{{0,2}}")
+RESERVED = (RELU, "I")  # the function, and how an identity matrix is written
 _PARTS = {"symbol": 0, "identity": 0, "zero": 0, "negative": 1, "transpose": 1, "inverse": 1, "apply": 1}
 
 
@@ -70,7 +67,7 @@ class Term:
         """Refuse what is no matrix expression.
 
         Raises:
-            InvalidNetworkError: for sizes that do not fit, and for parts that are no plain terms.
+            InvalidNetworkError: for sizes that do not fit, parts that are no plain terms, and terms that are too deep.
         """
         if type(self.shape) is not tuple or len(self.shape) != 2 or not all(map(_is_size, self.shape)):
             raise InvalidNetworkError(f"a shape is a pair of names or positive integers, got {self.shape!r}")
@@ -83,6 +80,12 @@ class Term:
             raise InvalidNetworkError(
                 f"no {self.shape[0]}×{self.shape[1]} matrix is the {self.head} {self.name!r} of [{given}]"
             )
+        if self.depth > MAX_DEPTH:  # recursion is safe everywhere
+            raise InvalidNetworkError(
+                f"a term is nested more than {MAX_DEPTH} deep; name a part, and say what it equals"
+            )
+        if self.count > MAX_PARTS:
+            raise InvalidNetworkError(f"a term has more than {MAX_PARTS:,} parts; name a part, and say what it equals")
 
     def _fits(self) -> bool:
         (rows, columns), parts = self.shape, self.parts
@@ -90,7 +93,7 @@ class Term:
             return False
         match self.head:
             case "symbol":
-                return is_name(self.name) and self.name != RELU
+                return is_name(self.name) and self.name not in RESERVED
             case "zero":
                 return True
             case "identity":
@@ -107,8 +110,21 @@ class Term:
             case "inverse":
                 return rows == columns and parts[0].shape == self.shape
             case "apply":
-                return is_name(self.name) and (self.name != RELU or parts[0].shape == self.shape)
+                return is_name(self.name) and (self.name not in RESERVED or self._is_relu())
         return False
+
+    def _is_relu(self) -> bool:
+        return self.name == RELU and self.parts[0].shape == self.shape
+
+    @cached_property
+    def depth(self) -> int:
+        """How deep the term is nested; a letter has depth 1."""
+        return 1 + max((part.depth for part in self.parts), default=0)
+
+    @cached_property
+    def count(self) -> int:
+        """The number of all its parts at every depth, itself included."""
+        return 1 + sum(part.count for part in self.parts)
 
     def __add__(self, other: Term) -> Term:
         """Give the sum; a + b + c is one sum of three."""
@@ -257,7 +273,15 @@ def examined(statements: tuple[Statement, ...]) -> None:
     Raises:
         InvalidNetworkError: with what is wrong.
     """
+    try:
+        _examined(statements)
+    except RecursionError:
+        raise InvalidNetworkError("a term is nested too deep, or is a part of itself") from None
+
+
+def _examined(statements: tuple[Statement, ...]) -> None:
     used: dict[str, tuple[object, ...]] = {}
+    sizes: set[Size] = set()
     for statement in statements:
         if type(statement) is not Statement:
             raise InvalidNetworkError(f"expected a statement, got a {type(statement).__name__}")
@@ -267,6 +291,7 @@ def examined(statements: tuple[Statement, ...]) -> None:
         for term in statement.terms:
             for part in term.walk():
                 part.__post_init__()
+                sizes.update(part.shape)
                 if not part.name or part.name == RELU:
                     continue
                 use: tuple[object, ...] = ("matrix", part.shape)
@@ -277,82 +302,5 @@ def examined(statements: tuple[Statement, ...]) -> None:
                     used[part.name] = use
                 elif known != use:
                     raise InvalidNetworkError(f"the name {part.name} is used in two ways: {known} and {use}")
-
-
-def normal_form(term: Term) -> NormalForm:
-    """Give the term as a sum of integer multiples of words, sorted; terms with one normal form are equal matrices.
-
-    Products are distributed over sums and transposes over both; factors are never exchanged, except numbers: 1×1
-    factors, or products such as row times column, that stand side by side. Functions and inverses are atoms, told
-    apart by the normal form of their argument.
-
-    Raises:
-        BudgetExceededError: when the sum has too many words.
-
-    >>> A, B = matrix("A", "n", "n"), matrix("B", "n", "n")
-    >>> normal_form(A @ (B + A)) == normal_form(A @ A + A @ B), normal_form(A @ B) == normal_form(B @ A)
-    (True, False)
-    """
-    if sum(1 for _ in term.walk()) > MAX_NODES:
-        raise BudgetExceededError(f"a term has more than {MAX_NODES:,} parts")
-    return _frozen(_expanded(term, False))
-
-
-def _frozen(words: Counter[Word]) -> NormalForm:
-    return tuple(sorted(((word, count) for word, count in words.items() if count), key=repr))
-
-
-def _expanded(term: Term, transposed: bool) -> Counter[Word]:
-    match term.head:
-        case "zero":
-            return Counter()
-        case "identity":
-            return Counter({(): 1})
-        case "transpose":
-            return _expanded(term.parts[0], not transposed)
-        case "negative":
-            return Counter({word: -count for word, count in _expanded(term.parts[0], transposed).items()})
-        case "sum":
-            total: Counter[Word] = Counter()
-            for part in term.parts:
-                total.update(_expanded(part, transposed))
-            return total
-        case "product":
-            result: Counter[Word] = Counter({(): 1})
-            for part in reversed(term.parts) if transposed else term.parts:
-                result = _multiplied(result, _expanded(part, transposed))
-            return result
-    inside = _frozen(_expanded(term.parts[0], False)) if term.parts else None
-    turned = transposed and term.shape != SCALAR  # a 1×1 matrix is its own transpose
-    return Counter({((term.head, term.name, term.shape, turned, inside),): 1})
-
-
-def _multiplied(left: Counter[Word], right: Counter[Word]) -> Counter[Word]:
-    longest = max(map(len, left), default=0) + max(map(len, right), default=0)
-    if len(left) * len(right) * (longest + 1) > BUDGET:
-        raise BudgetExceededError(f"a product has more than {BUDGET:,} letters when it is multiplied out")
-    result: Counter[Word] = Counter()
-    for word, count in left.items():
-        for other, times in right.items():
-            result[_sorted_numbers(word + other)] += count * times
-    return result
-
-
-def _sorted_numbers(word: Word) -> Word:
-    """Sort the numbers in a word: what stands between two places of size 1 is a 1×1 matrix, and numbers commute."""
-    places = [i for i in range(len(word) + 1) if _size_at(word, i) == 1]
-    if len(places) < 3:
-        return word
-    numbers = [word[start:end] for start, end in pairwise(places)]
-    middle = [atom for number in sorted(numbers, key=repr) for atom in number]
-    return (*word[: places[0]], *middle, *word[places[-1] :])
-
-
-def _size_at(word: Word, place: int) -> Size | None:
-    """Give the number of rows of the factor that begins at a place of a word, or of columns of the one that ends."""
-    if not word:
-        return None
-    rows: Size
-    columns: Size
-    _, _, (rows, columns), transposed, _ = word[min(place, len(word) - 1)]
-    return rows if (place == len(word)) == transposed else columns
+    if both := sorted(str(size) for size in sizes if size in used):
+        raise InvalidNetworkError(f"the name {both[0]} is used for a size and for a matrix or a function")

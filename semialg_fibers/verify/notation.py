@@ -1,6 +1,7 @@
 """Terms and statements as text and as LaTeX: one traversal, one record for each language.
 
 Main definitions
+    latex_name                        the name of a letter
     text_of, sentence_of              a term, a statement, as text
     latex_of, latex_sentence_of       ... as LaTeX
 
@@ -72,8 +73,8 @@ _GREEK = {
 _NAME = re.compile(r"(?P<stem>[^\d_']+)(?P<number>\w*?)(?:_(?P<below>\w+))?(?P<primes>'*)")
 
 
-def _latex_name(name: str) -> str:
-    """Write W1 as W_{1}, φ as \\varphi, b_D' as b_{D}'."""
+def latex_name(name: str) -> str:
+    r"""Write W1 as W_{1}, φ as \varphi, b_D' as b_{D}'; two names are never written alike, so that W_1 is W_{\_1}."""
     if name == RELU:
         return r"\operatorname{relu}"
     match = _NAME.fullmatch(name)
@@ -83,6 +84,8 @@ def _latex_name(name: str) -> str:
     if len(match["stem"]) > 1:
         stem = rf"\mathit{{{stem}}}"
     below = ",".join(filter(None, [match["number"], match["below"]]))
+    if not match["number"] and below[:1].isdigit():
+        below = rf"\_{below}"
     return stem + (f"_{{{below}}}" if below else "") + match["primes"]
 
 
@@ -96,15 +99,15 @@ TEXT = Language(
         "negative": "{} < 0",
         "permutation": "{} is a permutation matrix",
         "positive diagonal": "{} is diagonal with positive entries",
-        "equivariant right": "{0}(Z P) = {0}(Z) P for every Z and every permutation matrix P",
-        "equivariant left": "{0}(P Z) = P {0}(Z) for every Z and every permutation matrix P",
-        "homogeneous right": "{0}(Z D) = {0}(Z) D for every Z and every diagonal D with positive entries",
-        "homogeneous left": "{0}(D Z) = D {0}(Z) for every Z and every diagonal D with positive entries",
+        "equivariant right": "{0}(Z Π) = {0}(Z) Π for every Z and every permutation matrix Π",
+        "equivariant left": "{0}(Π Z) = Π {0}(Z) for every Z and every permutation matrix Π",
+        "homogeneous right": "{0}(Z Δ) = {0}(Z) Δ for every Z and every diagonal Δ with positive entries",
+        "homogeneous left": "{0}(Δ Z) = Δ {0}(Z) for every Z and every diagonal Δ with positive entries",
     },
 )  # fmt: skip
 _FOR_ALL = r" \text{{ for every }} Z \text{{ and every {} }} "
 LATEX = Language(
-    _latex_name, (r"\left(", r"\right)"), "-", r"^{\mathsf T}", "^{-1}", "I",
+    latex_name, (r"\left(", r"\right)"), "-", r"^{\mathsf T}", "^{-1}", "I",
     {
         "equal": "{} = {}",
         "nonnegative": r"{} \ge 0",
@@ -113,10 +116,10 @@ LATEX = Language(
         "negative": "{} < 0",
         "permutation": r"{} \text{{ is a permutation matrix}}",
         "positive diagonal": r"{} \text{{ is diagonal with positive entries}}",
-        "equivariant right": "{0}(Z P) = {0}(Z) P" + _FOR_ALL.replace("{}", "permutation matrix") + "P",
-        "equivariant left": "{0}(P Z) = P {0}(Z)" + _FOR_ALL.replace("{}", "permutation matrix") + "P",
-        "homogeneous right": "{0}(Z D) = {0}(Z) D" + _FOR_ALL.replace("{}", "positive diagonal") + "D",
-        "homogeneous left": "{0}(D Z) = D {0}(Z)" + _FOR_ALL.replace("{}", "positive diagonal") + "D",
+        "equivariant right": r"{0}(Z \Pi) = {0}(Z) \Pi" + _FOR_ALL.replace("{}", "permutation matrix") + r"\Pi",
+        "equivariant left": r"{0}(\Pi Z) = \Pi {0}(Z)" + _FOR_ALL.replace("{}", "permutation matrix") + r"\Pi",
+        "homogeneous right": r"{0}(Z \Delta) = {0}(Z) \Delta" + _FOR_ALL.replace("{}", "positive diagonal") + r"\Delta",
+        "homogeneous left": r"{0}(\Delta Z) = \Delta {0}(Z)" + _FOR_ALL.replace("{}", "positive diagonal") + r"\Delta",
     },
 )  # fmt: skip
 

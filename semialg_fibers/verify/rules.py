@@ -24,10 +24,10 @@ from semialg_fibers.verify.expressions import (
     equal,
     identity,
     nonnegative,
-    normal_form,
     positive,
     zero,
 )
+from semialg_fibers.verify.free_ring import normal_form
 from semialg_fibers.verify.notation import RELU
 
 

@@ -14,10 +14,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from semialg_fibers.errors import InvalidNetworkError, SemialgError
-from semialg_fibers.verify.expressions import RELATIONS, Shape, Statement, Term
+from semialg_fibers.verify.expressions import MAX_DEPTH, RELATIONS, Shape, Statement, Term
 
 MAX_TEXT = 4 * 2**20  # characters of a file
-MAX_DEPTH = 60  # of a term
 
 _MADE = {"sum", "product", "negative", "transpose", "inverse"}
 

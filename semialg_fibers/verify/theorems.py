@@ -50,6 +50,6 @@ def theorem(name: str) -> Derivation:
     >>> theorem("sign_flip").verify()
     True
     """
-    if name not in THEOREMS:
+    if not isinstance(name, str) or name not in THEOREMS:
         raise UnsupportedError(f"there is no theorem called {ascii(name)[:50]}; there are {', '.join(THEOREMS)}")
     return THEOREMS[name]()

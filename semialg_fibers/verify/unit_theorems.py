@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from semialg_fibers.errors import InvalidNetworkError
 from semialg_fibers.verify.derivation import Derivation
-from semialg_fibers.verify.expressions import Size, Statement, Term, apply, equal, identity, matrix, product
+from semialg_fibers.verify.expressions import Size, Statement, Term, apply, equal, identity, is_name, matrix, product
 from semialg_fibers.verify.notation import RELU
 from semialg_fibers.verify.proof import Link, Proof
 
@@ -39,19 +39,25 @@ def permutation_symmetry(
     Implements: theory §8.
 
     Raises:
-        InvalidNetworkError: for another convention, or no hidden layer.
+        InvalidNetworkError: for another convention, no hidden layer, or names that are none.
 
     >>> print(permutation_symmetry().claim)
     Relabelling hidden units
+    Letters
+      P: n × n, φ: 1 × n → 1 × n, x: 1 × d, W1: d × n, b1: 1 × n, W2: n × m, b2: 1 × m; n, m, d: positive integers
     Let
       (1) P is a permutation matrix
-      (2) φ(Z P) = φ(Z) P for every Z and every permutation matrix P
+      (2) φ(Z Π) = φ(Z) Π for every Z and every permutation matrix Π
     Then
       φ(x (W1 P) + b1 P) (Pᵀ W2) + b2 = φ(x W1 + b1) W2 + b2
     <BLANKLINE>
     """
-    if convention not in ("row", "column") or hidden < 1:
-        raise InvalidNetworkError("the convention is 'row' or 'column', and there is a hidden layer")
+    if convention not in ("row", "column"):
+        raise InvalidNetworkError(f"the convention is 'row' or 'column', got {convention!r}", value=convention)
+    if type(hidden) is not int or hidden < 1:
+        raise InvalidNetworkError(f"the number of hidden layers is a positive integer, got {hidden!r}", value=hidden)
+    if type(around) is not tuple or len(around) != 2 or not all(name == "" or is_name(name) for name in around):
+        raise InvalidNetworkError(f"the functions around are two names, each '' for none, got {around!r}", value=around)
     title = "Relabelling hidden units" + " of all layers" * (hidden > 1) + " for a batch" * batch
     title += ", column convention" * (convention == "column") + " inside any network" * any(around)
     marks = [str(i) if hidden > 1 else "" for i in range(1, hidden + 1)]

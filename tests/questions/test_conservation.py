@@ -16,11 +16,14 @@ from strategies import BOTTLENECKS, LINES, networks_of, points, relabelled
 
 from semialg_fibers import gallery
 from semialg_fibers.errors import BudgetExceededError, UnsupportedError
+from semialg_fibers.fibers.symmetries import symmetries
 from semialg_fibers.geometry.domain import Box, Orthant, Space
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.questions import conservation as module
 from semialg_fibers.questions import lie_algebra
 from semialg_fibers.questions.conservation import conservation_laws
+from semialg_fibers.questions.dimension import functional_dimension
+from semialg_fibers.questions.explanation import explain_dimension
 from semialg_fibers.questions.gradient_steps import drift, gradient_step
 from semialg_fibers.questions.law_search import candidates
 from semialg_fibers.questions.laws import Law, settle
@@ -228,7 +231,8 @@ def test_cells_on_which_a_preactivation_vanishes_are_left_out():
     assert (found.cells.left_out, found.cells.vanishing) == (1, ((2, 0), (2, 1)))
     assert ((0, 0), (0, 0)) not in found.patterns
     assert found.total == 4
-    assert "1 cells left out" in found.explain()
+    assert "1 cell left out" in found.explain()
+    assert "need not be differentiable" in found.explain()
     with pytest.raises(UnsupportedError, match="unit 2 of layer 1") as caught:
         conservation_laws(Network([([[1, 2], [0, 0]], [3, 0]), ([[1, 1]], [0])]))
     assert (caught.value.layer, caught.value.row) == (1, 1)
@@ -330,7 +334,8 @@ def test_it_says_in_words_what_it_found(name):
         if not field.is_closed:
             assert f"d = {field.differential} ≠ 0" in text
     if any(not law.everywhere for law in found.found):
-        assert f"one of the {len(found.patterns)} activation patterns" in text
+        count = len(found.patterns)
+        assert (f"one of the {count} activation patterns" if count > 1 else "the one activation pattern") in text
     told = json.loads(json.dumps(found.to_json()))
     assert [law["polynomial"] for law in told["laws"]] == [str(law) for law in found.found]
     assert told["total"] == told["independent"] == found.total
@@ -342,3 +347,33 @@ def test_latex_names_count_from_one():
         r"Q_{1} &= {W^{(1)}_{1,1}}^2 + {b^{(1)}_{1}}^2 - {W^{(2)}_{1,1}}^2"
         in conservation_laws(gallery.network("line_1_1_1_1")).to_latex()
     )
+
+
+# Units that vanish on a cell, and that no output depends on: there f is differentiable all the same
+PRUNED = [
+    Network([([[1], [0]], [0, 0]), ([[1, 0]], [5])]),
+    Network([([[0]], [0]), ([[0]], [5])]),
+    Network([([[0]], [0]), ([[1]], [-1]), ([[1]], [5])]),
+    Network([([[1], [0]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])]),
+]
+
+
+@pytest.mark.parametrize("net", PRUNED, ids=range(4))
+def test_nothing_is_said_to_be_nowhere_differentiable(net):
+    """At the second θ, W2 relu(W1 x + b1) is a product of two small numbers, so that f is differentiable there."""
+    for question in (conservation_laws, functional_dimension, explain_dimension, symmetries):
+        with pytest.raises(UnsupportedError, match="need not be differentiable") as caught:
+            question(net)
+        assert "nowhere" not in caught.value.message
+
+
+def test_one_thing_is_not_called_several():
+    net = Network([([[1], [1]], [5, 5]), ([[1, 1]], [-3]), ([[1]], [0])], Box([1], [2]))
+    text = conservation_laws(net).explain()
+    assert "the one activation pattern that occurs at this network" in text
+    assert "1 patterns" not in text
+    assert "unit 1 of layer 2 is active there" in text
+    single = conservation_laws(Network([([[1]], [0]), ([[1]], [-3])], Box([1], [2]))).explain()
+    assert "1 independent law:\n" in single
+    assert "1 laws" not in single
+    assert "the 1 " not in single

@@ -248,8 +248,8 @@ def test_hidden_in_one_and_not_in_the_other_is_different():
         (Network([([[1]], [0])]), Network([([[1], [1]], [0, 0])]), "auto", "different shapes"),
         (Network([([[1]], [0])]), Network([([[1]], [0])], Orthant(1)), "auto", "different domains"),
         (Network([([[1]], [0])]), Network([([[1]], [0])]), "guess", "unknown method"),
-        (Network([([[1]], [0])]), 5, "auto", "expected two networks, got int"),
-        ("net.json", Network([([[1]], [0])]), "auto", "expected two networks, got str"),
+        (Network([([[1]], [0])]), 5, "auto", "expected a Network, got the int 5"),
+        ("net.json", Network([([[1]], [0])]), "auto", "expected a Network, got the str"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(a, b, method, words):

@@ -6,7 +6,7 @@ import pytest
 import sympy
 from flint import arb
 
-from semialg_fibers.errors import InvalidNetworkError, UndecidedSignError, UnsupportedError
+from semialg_fibers.errors import InexactInputError, InvalidNetworkError, UndecidedSignError, UnsupportedError
 from semialg_fibers.questions.activations import ACTIVATIONS, Pointwise, activations
 from semialg_fibers.questions.equivariance import (
     Equivariant,
@@ -138,8 +138,9 @@ def test_undecided_is_said_aloud():
 
 
 def test_no_float_decides():
-    assert is_permutation_equivariant(lambda v: [0.1 * x for x in v], 2).equivariant is None
-    assert is_permutation_equivariant(lambda v: [0.1 * v[0], 0.2 * v[1]], 2).equivariant is None
+    for function in (lambda v: [0.1 * x for x in v], lambda v: [0.1 * v[0], 0.2 * v[1]]):
+        with pytest.raises(InexactInputError):
+            is_permutation_equivariant(function, 2)
 
 
 def test_an_almost_equivariant_function_is_told_apart():
@@ -203,3 +204,92 @@ def test_unknown_names_are_refused_with_the_list():
         is_permutation_equivariant(3, 2)
     with pytest.raises(InvalidNetworkError, match="softmax"):
         is_permutation_equivariant("swish", 2)
+
+
+# Callables that are not what they seem
+
+
+def at_one(v):
+    return [each if each != 1 else 7 * (i + 1) for i, each in enumerate(v)]
+
+
+def by_kind(v):
+    return [each * (i + 1) if each.is_number else each for i, each in enumerate(v)]
+
+
+def ordered(v):
+    return list(sympy.ordered(v))
+
+
+@pytest.mark.parametrize("function", [ordered, by_kind, at_one])
+def test_a_callable_that_treats_symbols_and_numbers_differently_gets_no_yes(function):
+    found = is_permutation_equivariant(function, 3)
+    assert found.equivariant is False
+    assert found.check()
+
+
+def test_a_difference_that_no_point_of_permutations_shows_is_undecided():
+    """Equivariant on the numbers too, but by other formulas than those on symbols, which prove nothing about it."""
+    found = is_permutation_equivariant(lambda v: [x + 1 if x.is_number else x for x in v], 3)
+    assert found.equivariant is None
+    assert "on symbols" in found.reason
+    broken = is_permutation_equivariant(lambda v: [x if x.is_Symbol else next(iter(())) for x in v], 2)
+    assert broken.equivariant is None
+    assert "fails at (1, 2) (" in broken.reason
+
+
+def test_a_yes_for_a_callable_says_what_was_read():
+    found = is_permutation_equivariant(lambda v: [sympy.Max(x, 0) for x in v], 3)
+    assert found
+    assert "gives on symbols and also at 12 points" in str(found)
+    assert "symbols" not in str(is_permutation_equivariant("relu", 3))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda v: [0.5 * x for x in v],
+        lambda v: [x + sympy.Float("0.5") ** x for x in v],
+        lambda v: [float(x) / 4 for x in v],  # no symbol is a float: seen at the first point, where it is 1/4
+        lambda v: [0.5, *v[1:]],
+    ],
+    ids=range(4),
+)
+def test_floats_are_refused_with_what_to_write(function):
+    with pytest.raises(InexactInputError, match=r"contains the float 0\.2?5: write Rational\(1, [24]\)"):
+        is_permutation_equivariant(function, 3)
+
+
+def test_floats_in_formulas_are_refused_where_they_are_written():
+    s = sympy.Symbol("s")
+    with pytest.raises(InexactInputError, match=r"the formula contains the float 0\.5: write Rational\(1, 2\)"):
+        Pointwise(0.5 * z)
+    with pytest.raises(InexactInputError, match=r"summand of s contains the float 0\.1: write Rational\(1, 10\)"):
+        Pointwise(z / s, (("s", "sum", 0.1 * z),))
+    with pytest.raises(InexactInputError, match=r'Rational\("1e-07"\)'):
+        Pointwise(z + 1e-7)
+    with pytest.raises(InexactInputError, match=r'Rational\("1.0*e\+400"\)'):
+        Pointwise(z + sympy.Float("1e400"))
+
+
+def test_what_is_no_real_function_has_no_answer():
+    for function in (lambda v: [1 / x for x in v], lambda v: [sympy.nan for x in v],
+                     lambda v: [sympy.log(x) for x in v], lambda v: [sympy.sqrt(x) for x in v],
+                     lambda v: [sympy.oo for x in v], Pointwise(1 / z), Pointwise(sympy.log(z))):  # fmt: skip
+        found = is_permutation_equivariant(function, 3)
+        assert found.equivariant is None
+        assert "does not map R^3 to R^3" in found.reason
+    for wrong in (lambda v: ["z"] * 3, lambda v: [None] * 3, lambda v: [True] * 3, lambda v: [x > 0 for x in v],
+                  lambda v: [b"1"] * 3):  # fmt: skip
+        with pytest.raises(InvalidNetworkError, match="an output of the activation is "):
+            is_permutation_equivariant(wrong, 3)
+
+
+def test_formulas_are_expressions():
+    assert is_permutation_equivariant(Pointwise(3), 2)
+    for wrong in ("z", None, True, sympy.nan, sympy.Matrix([z]), z > 0):
+        with pytest.raises(InvalidNetworkError, match="the formula is "):
+            Pointwise(wrong)
+    for wrong in ((("s", "sum"),), ("s",), 3, ((1, "sum", z),)):
+        with pytest.raises(InvalidNetworkError, match="a statistic is"):
+            Pointwise(z, wrong)

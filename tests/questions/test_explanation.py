@@ -202,4 +202,4 @@ def test_words():
         "translation, unit 1 of the first layer: 1",
     ]
     flat = Network([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [0]), ([[1]], [0])])
-    assert "not differentiable" in str(explain_dimension(flat))
+    assert "need not be differentiable" in str(explain_dimension(flat))

@@ -118,6 +118,18 @@ def test_refusals():
         relabelling_count(cycle(6), budget=3)
     with pytest.raises(InvalidNetworkError):
         relabelling_count(3).log10(0)
+    for digits in ("a", 2.5, True, None):
+        with pytest.raises(InvalidNetworkError, match=r"1\.\.10,000 digits"):
+            relabelling_count(8).log10(digits)
+    net = Network([([[1], [2]], [0, 0]), ([[1, 1]], [0])])
+    for order in (3, None, "ab", [0, "b"], [None, 1], [0, 0]):
+        with pytest.raises(InvalidNetworkError, match="no permutation"):
+            averaging(net, order)
+    for layer in ("a", None, 1.5, 2):
+        with pytest.raises(InvalidNetworkError, match="hidden"):
+            averaging(net, [1, 0], layer)
+        with pytest.raises(InvalidNetworkError, match="hidden layer"):
+            unit_correlations(net, net, [[0], [1]], layer)
 
 
 # The three consequences

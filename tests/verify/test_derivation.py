@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, SemialgError
+from semialg_fibers.exchange.certificates import StoredProof
+from semialg_fibers.verify.declarations import declared_text
 from semialg_fibers.verify.derivation import Claim, Derivation, Gap, Line, first_gap
 from semialg_fibers.verify.expressions import (
     Statement,
@@ -20,12 +22,13 @@ from semialg_fibers.verify.expressions import (
     matrix,
     nonnegative,
     nonpositive,
-    normal_form,
     positive,
     product,
     relu,
     zero,
 )
+from semialg_fibers.verify.free_ring import normal_form
+from semialg_fibers.verify.notation import latex_name, latex_sentence_of
 from semialg_fibers.verify.rules import RULES
 from semialg_fibers.verify.theorems import THEOREMS, theorem
 
@@ -432,3 +435,115 @@ def test_a_scrambled_file_is_refused_or_judged(seed, name):
     if found.verify():
         honest = theorem(name)
         assert set(found.claim.conclusions) <= {line.statement for line in honest.lines}
+
+
+# Letters with their shapes
+
+
+def test_a_theorem_about_numbers_says_so_wherever_it_is_printed():
+    """Without shapes, "x y = y x" reads as a theorem about matrices, which is false."""
+    goal = equal(product(x, y), product(y, x))
+    proof = Derivation(Claim("Numbers commute", (), (goal,)), (Line("1", goal, "ring"),))
+    assert proof.verify()
+    assert str(proof.claim).splitlines()[1:3] == ["Letters", "  x: number, y: number"]
+    assert "  x: number, y: number\n" in proof.to_text()
+    assert "Letters: $x$: number, $y$: number.\n" in proof.to_latex()
+    assert StoredProof(proof).claim == "for x: number, y: number: x y = y x"
+
+
+def test_every_letter_is_declared():
+    line = theorem("hiding_translation").claim.letters
+    for said in ("w: 1 × d, ", "x: d × 1, ", "β: number, ", "t: number, ", "; n, p, r, m, d: positive integers"):
+        assert said in line
+    assert "φ: 1 × n → 1 × n, " in theorem("permutation_symmetry").claim.letters
+    text, latex = (getattr(theorem("orientation_identity"), name)() for name in ("to_text", "to_latex"))
+    assert "Proof.\n  further letters: ξ: number\n" in text
+    assert r"\emph{Proof.} Further letters: $\xi$: number." in latex
+    assert r"$W_{1}$: $d \times n$" in theorem("permutation_symmetry").to_latex()
+    unused = Statement("homogeneous right", (), "ψ")
+    assert declared_text([unused]) == "ψ: function"
+    assert declared_text([equal(zero(2, "k"), zero(2, "k"))]) == "k: positive integer"
+
+
+@pytest.mark.parametrize("name", THEOREMS)
+def test_no_letter_of_a_theorem_is_left_undeclared(name):
+    claim = theorem(name).claim
+    terms = [part for each in (*claim.hypotheses, *claim.conclusions) for t in each.terms for part in t.walk()]
+    names = {part.name for part in terms if part.name not in ("", "relu")}
+    sizes = {size for part in terms for size in part.shape if isinstance(size, str)}
+    letters, counts = claim.letters.split("; ")
+    assert {each.split(": ")[0] for each in letters.split(", ")} == names
+    assert set(counts.split(": ")[0].split(", ")) == sizes
+
+
+def test_distinct_names_are_typeset_distinctly():
+    names = ["W1", "W_1", "W1_1", "W11", "W_11", "W_n", "Wn", "W'", "W_1'", "W1'", "W1n", "W1_n", "W_1n"]
+    assert len({latex_name(name) for name in names}) == len(names)
+    assert (latex_name("W1"), latex_name("W_1"), latex_name("b_D'")) == ("W_{1}", r"W_{\_1}", "b_{D}'")
+
+
+def test_a_bound_letter_is_none_of_the_theorem():
+    printed = str(theorem("permutation_symmetry").claim.hypotheses[1])
+    assert printed == "φ(Z Π) = φ(Z) Π for every Z and every permutation matrix Π"
+    assert "P" not in latex_sentence_of(theorem("permutation_symmetry").claim.hypotheses[1]).replace(r"\Pi", "")
+
+
+def test_a_letter_is_neither_the_identity_nor_a_size():
+    for make in (lambda: matrix("I", "n", "n"), lambda: apply("I", A)):
+        with pytest.raises(InvalidNetworkError):
+            make()
+    n = matrix("n", "n", "n")
+    gap = gap_of(equal(n @ n, n @ n), (equal(n @ n, n @ n), "ring"))
+    assert "the name n is used for a size" in gap.reason
+
+
+# Terms that are large by nesting
+
+
+def powers(term, count):
+    return product(*[term] * count)
+
+
+def test_letters_inside_functions_count():
+    """Each level squares the letters: two levels are beyond any machine, and one is refused by counting."""
+    one = powers(A + B, 8)
+    normal_form(one)
+    two = powers(relu(one) + B, 8)
+    for deep in (two, powers(relu(two) + B, 8), powers(relu(one), 5)):
+        with pytest.raises(BudgetExceededError):
+            normal_form(deep)
+        gap = gap_of(equal(deep + A, A + deep), (equal(deep + A, A + deep), "ring"))
+        assert "letters when it is multiplied out" in gap.reason
+    with pytest.raises(BudgetExceededError):  # a sum has a budget too
+        normal_form(Term("sum", A.shape, (one,) * 10))
+    same = relu(A + B)
+    assert normal_form(same @ same + A) == normal_form(A + relu(B + A) @ same)
+
+
+def test_deep_terms_are_refused_where_they_are_made():
+    def nested(count, wrapped):
+        term = A
+        for _ in range(count):
+            term = wrapped(term)
+        return term
+
+    with pytest.raises(InvalidNetworkError, match="nested more than 100 deep"):
+        nested(3000, relu)
+    with pytest.raises(InvalidNetworkError, match="more than 200,000 parts"):
+        nested(60, lambda term: product(term, term))
+    deep = nested(99, relu)
+    goal = equal(deep, deep)
+    proof = Derivation(Claim("deep", (), (goal,)), (Line("1", goal, "ring"),))
+    assert proof.verify()
+    assert Derivation.from_json(proof.to_json()) == proof
+    assert proof.to_text().count("relu(") >= 99
+    round_trip = relu(A)
+    object.__setattr__(round_trip, "parts", (round_trip,))
+    forged = equal(A, A)
+    object.__setattr__(forged, "terms", (round_trip, round_trip))
+    assert first_gap(Claim("a circle", (), (equal(A, A),)), (Line("1", forged, "ring"),)).label == "1"
+
+
+def test_versions_are_whole_numbers():
+    with pytest.raises(InvalidNetworkError, match="version 1"):
+        Derivation.from_json(json.dumps({**DOCUMENT, "version": True}))

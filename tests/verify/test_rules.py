@@ -22,12 +22,12 @@ from semialg_fibers.verify.expressions import (
     matrix,
     nonnegative,
     nonpositive,
-    normal_form,
     positive,
     product,
     relu,
     zero,
 )
+from semialg_fibers.verify.free_ring import normal_form
 from semialg_fibers.verify.instances import Instance, drawn, holds
 from semialg_fibers.verify.rules import RULES, Judgement
 

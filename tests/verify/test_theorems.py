@@ -65,8 +65,18 @@ def test_other_forms_and_refusals():
     assert len(positive_scaling().claim.hypotheses) == 1  # of relu nothing need be assumed
     with pytest.raises(InvalidNetworkError):
         permutation_symmetry("diagonal")
-    with pytest.raises(InvalidNetworkError):
-        permutation_symmetry(hidden=0)
+    for hidden in (0, 1.5, True, "a", None):
+        with pytest.raises(InvalidNetworkError, match="hidden layers"):
+            permutation_symmetry(hidden=hidden)
+    for around in ("g", ("g",), ("g", 3), ("relu(", ""), None):
+        with pytest.raises(InvalidNetworkError, match="two names"):
+            permutation_symmetry(around=around)
+    for count in (0, -1, 2.5, True, "a", None):
+        for counts in ((count,), (2, count), (2, 1, count)):
+            with pytest.raises(InvalidNetworkError, match="positive integers"):
+                holds_for_all_permutations(*counts)
+    with pytest.raises(UnsupportedError, match="sign_flip"):
+        theorem(["sign_flip"])
     with pytest.raises(UnsupportedError, match="sign_flip"):
         theorem("collatz")
 
