@@ -156,12 +156,12 @@ class BasicSet(Questions):
         put_in = read_values(values, self.variables, self.letters)
         if not put_in:
             return self
-        conditions = tuple(
+        equations, positive, nonnegative = (
             tuple(e.subs(put_in, simultaneous=True) for e in kind)
             for kind in (self.equations, self.positive, self.nonnegative)
         )
         left = tuple(variable for variable in self.variables if variable not in put_in)
-        *kept, headings = substitution.without_trivial(*conditions, self.headings)
+        kept, headings = substitution.without_trivial((equations, positive, nonnegative), self.headings)
         fails = any(e.is_number for kind in kept for e in kind)
         if self.anew is None or fails or len(left) < len(self.variables):
             return BasicSet(left, *kept, headings=headings)

@@ -133,20 +133,21 @@ def plain_variables(variables: Sequence[sympy.Symbol]) -> dict[sympy.Symbol, sym
     return found
 
 
+Conditions = tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]
+
+
 def without_trivial(
-    equations: Sequence[sympy.Expr],
-    positive: Sequence[sympy.Expr],
-    nonnegative: Sequence[sympy.Expr],
-    headings: Sequence[tuple[int, str]],
-) -> tuple[Any, ...]:
-    """Leave out conditions on numbers that hold; give the three kinds, and the headings at their new places."""
+    conditions: Conditions, headings: Sequence[tuple[int, str]]
+) -> tuple[Conditions, tuple[tuple[int, str], ...]]:
+    """Leave out conditions (= 0, > 0, ≥ 0) on numbers that hold; headings go to their new places."""
+    equations, positive, nonnegative = conditions
     kept = [not (e.is_number and e == 0) for e in equations]
-    return (
+    left = (
         tuple(e for e, keeps in zip(equations, kept, strict=True) if keeps),
         tuple(e for e in positive if not (e.is_number and e > 0)),
         tuple(e for e in nonnegative if not (e.is_number and e >= 0)),
-        tuple((sum(kept[:i]), said) for i, said in headings),
     )
+    return left, tuple((sum(kept[:i]), said) for i, said in headings)
 
 
 Known = tuple[Any, "int | None"]
