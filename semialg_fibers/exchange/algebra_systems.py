@@ -31,15 +31,20 @@ def _singular_body(part: Conditions) -> Iterator[str]:
         yield from listed(items, f"list {name}_{part.where} = " if items else f"list {name}_{part.where}", ";")
 
 
+# Reserved names that are no plain words.
+_SINGULAR_WORDS = words("char_series nc_algebra ring_list")
+
 SINGULAR = Language(
     "Singular",
     "//",
     fraction,
     underscored,
-    words("R ring ideal list poly number int bigint def proc return if else for while break"),
+    words("R") | _SINGULAR_WORDS,
     _singular_head,
     _singular_body,
     notes=("dim(std(equations_0_0)); gives the dimension of the complex solutions of the equations.",),
+    taken="[A-Za-z]{2,}",  # its commands and the procedures of its libraries are such words
+    suffix="_",
 )
 
 
@@ -69,9 +74,11 @@ MACAULAY2 = Language(
     "--",
     fraction,
     alphanumeric,
-    frozenset({"R", "QQ", "ZZ", "RR", "CC", "ideal", "frac", "dim"}),
+    words("R atan2 expm1 log1p size2 utf8 utf8check utf8substring"),
     _macaulay2_head,
     _macaulay2_body,
+    taken="[A-Za-z]{2,}",  # the functions and constants of all loaded packages are such words
+    suffix="0",
     notes=(
         "Indices are written W1i0j0 for W1_0_0.",
         "dim equations0p0 is the dimension of the complex solutions of the equations.",
@@ -151,10 +158,12 @@ MATHEMATICA = Language(
     "(*",
     fraction,
     alphanumeric,
-    words("C D E I K N O Pi Rational Or And Not True False variables letters assumptions set"),
+    words("C D E I K N O variables letters assumptions set Log2 Log10"),
     _mathematica_head,
     _mathematica_body,
     lambda places: iter(("", f"set = {' || '.join(map(_mathematica_place, places)) or 'False'};")),
     comment_end=" *)",
+    taken="[A-Z][A-Za-z]+",  # all of its own words begin with a capital letter
+    suffix="0",
     notes=("Indices are written W1i0j0 for W1_0_0.",),
 )

@@ -26,7 +26,12 @@ from semialg_fibers.geometry.substitution import SIGNS
 if TYPE_CHECKING:
     import sympy
 
-_OWN = re.compile(r"(part|equations|positive|nonnegative)[0-9_]*$")  # what the exports themselves define
+_GREEK_NAMES = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi "
+    "omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
+)
+GREEK = dict(zip("αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ", _GREEK_NAMES.split(), strict=True))
+_OWN = re.compile(r"(part|equations|positive|nonnegative)[0-9_p]*$")  # what the exports themselves define
 ATOM, PRODUCT, SUM = 3, 2, 1  # how tightly a text holds together
 
 
@@ -45,6 +50,8 @@ class Conditions:
 class Language:
     """One language. `name_of` makes a legal name; `number` writes p/q; `head` declares variables and letters.
 
+    Names that are `reserved`, and those of the form `taken`, which the language's own words have, get the `suffix`.
+
     `head` is given the written variables, the written letters, and what is known of the letters' signs as pairs
     (written letter, relation); `body` writes one basic set, `foot` what follows the last one.
     """
@@ -61,10 +68,13 @@ class Language:
     power: str = "^"
     prefix: bool = False
     notes: tuple[str, ...] = ()
+    taken: str = r"(?!)"  # a regular expression; this one matches nothing
+    suffix: str = "x"
 
     def remark(self, words: str) -> str:
         """Write a comment line, in ASCII."""
-        plain = words.replace("≥", ">=").replace("≤", "<=").replace("−", "-").replace("θ", "theta").replace("≠", "!=")
+        signs = {"≥": ">=", "≤": "<=", "−": "-", "≠": "!=", **GREEK}
+        plain = "".join(signs.get(c, c) for c in words)
         return f"{self.comment} {plain.encode('ascii', 'replace').decode()}{self.comment_end}"
 
 
@@ -154,6 +164,10 @@ def _lines(document: Document, language: Language) -> Iterator[str]:
         yield language.remark(f"The first {len(document.sections)} components are here.")
     names = written_names((*document.variables, *document.letters), language)
     yield from map(language.remark, language.notes)
+    for symbol in (*document.variables, *document.letters):
+        if names[symbol.name] != language.name_of(symbol.name) or not symbol.name.isascii():
+            shown = symbol.name.encode("ascii", "backslashreplace").decode()
+            yield language.remark(f"{shown} is written {names[symbol.name]} here.")
     letters = [names[letter.name] for letter in document.letters]
     signs = [(names[letter.name], sign) for letter in document.letters for sign in signs_of(letter)]
     yield from language.head([names[variable.name] for variable in document.variables], letters, signs)
@@ -188,20 +202,20 @@ def written_names(symbols: Sequence[sympy.Symbol], language: Language) -> dict[s
     used = set(language.reserved)
     for symbol in symbols:
         name = language.name_of(symbol.name)
-        while name in used or _OWN.match(name):
-            name += "x"
+        while name in used or _OWN.match(name) or re.fullmatch(language.taken, name):
+            name += language.suffix
         used.add(name)
         names[symbol.name] = name
     return names
 
 
 def underscored(name: str) -> str:
-    """Keep letters, digits and underscores; the name begins with a letter.
+    """Keep letters, digits and underscores, spell Greek letters; the name begins with a letter.
 
     >>> underscored("W1_0_0"), underscored("θ'")
-    ('W1_0_0', 'u3b8u27')
+    ('W1_0_0', 'thetau27')
     """
-    plain = "".join(c if re.match(r"[A-Za-z0-9_]", c) else f"u{ord(c):x}" for c in name)
+    plain = "".join(c if re.match(r"[A-Za-z0-9_]", c) else GREEK.get(c, f"u{ord(c):x}") for c in name)
     return plain if plain[:1].isalpha() else f"x{plain}"
 
 

@@ -7,10 +7,9 @@ Main results
     document_latex     a document, to be put into a paper that loads amsmath
     standalone         a whole LaTeX file around it
     values_latex       the table of a network's parameters, under the letters A^{(1)}_{1,1}, a^{(1)}_1, ...
-    symbol_latex       W1_0_0 as W^{(1)}_{1,1}
     collapsed          many conditions as few lines, where a pattern repeats over ranges of indices
 
-LaTeX counts from 1: units, rows, columns, components.
+LaTeX counts from 1: units, rows, columns, components. Names are written by the document's `NameTable`.
 
 References: docs/conventions.md.
 """
@@ -26,7 +25,8 @@ from typing import TYPE_CHECKING, Any
 
 from semialg_fibers.errors import InvalidNetworkError
 from semialg_fibers.exchange.general_form import display, general_form
-from semialg_fibers.exchange.languages import ordered_factors, ordered_terms, signs_of, words
+from semialg_fibers.exchange.languages import ordered_factors, ordered_terms, signs_of
+from semialg_fibers.exchange.latex_names import GENERAL, NameTable, escaped
 from semialg_fibers.exchange.traversal import Document, Section, summary_lines
 from semialg_fibers.fibers.component import Parametrization
 from semialg_fibers.geometry.semialgebraic import BasicSet
@@ -36,13 +36,9 @@ if TYPE_CHECKING:
     import sympy
 
 LARGE = 200  # parameters, from which on the base values are written as letters
+Namer = Callable[[str], str]
+_PLAIN = NameTable()
 SLOT = "\0"  # stands for an index in a pattern
-_GREEK = words(
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi "
-    "omega"
-)
-_LETTERS = "ijklrsuvwxyz"
-_NAME = re.compile(r"([A-Za-z]+)([0-9]*)((?:_[0-9]+)*)")
 _RELATION = {"== 0": "=", "> 0": ">", "< 0": "<", ">= 0": r"\ge", "<= 0": r"\le", "!= 0": r"\ne"}
 _TURNED = {">": "<", "<": ">", r"\ge": r"\le", r"\le": r"\ge", "=": "="}
 
@@ -85,6 +81,7 @@ Namer = Callable[[str], str]
 
 
 def expression_latex(expression: sympy.Expr, name: Namer = symbol_latex) -> str:
+def expression_latex(expression: sympy.Expr, name: Namer = _PLAIN) -> str:
     r"""Write a rational expression.
 
     Raises:
@@ -112,26 +109,31 @@ def _sum_latex(terms: Sequence[str]) -> str:
 
 def _product_latex(expression: sympy.Expr, name: Namer) -> str:
     coefficient, factors = ordered_factors(expression)
-    above: list[str] = []
-    below: list[str] = []
+    above: list[tuple[str, bool]] = []
+    below: list[tuple[str, bool]] = []
     for factor in factors:
         base, exponent = (factor.base, factor.exp) if factor.is_Pow else (factor, 1)
         if not (exponent == int(exponent)):
             raise InvalidNetworkError(f"{factor} has no whole exponent", value=str(factor))
-        text = expression_latex(base, name)
-        if base.is_Add or (abs(exponent) != 1 and ("^" in text or not base.is_Symbol)):
-            text = rf"\left({text}\right)"
+        text, is_sum = expression_latex(base, name), bool(base.is_Add)
         if abs(exponent) != 1:
-            text += f"^{{{abs(int(exponent))}}}"
-        (above if exponent > 0 else below).append(text)
+            if is_sum or "^" in text or "'" in text or not base.is_Symbol:
+                text = rf"\left({text}\right)"
+            text, is_sum = text + f"^{{{abs(int(exponent))}}}", False
+        (above if exponent > 0 else below).append((text, is_sum))
     sign = "-" if coefficient.p < 0 else ""
     p, q = abs(int(coefficient.p)), int(coefficient.q)
     if below:
-        return rf"{sign}\frac{{{' '.join(([str(p)] if p != 1 or not above else []) + above)}}}" + (
-            f"{{{' '.join(([str(q)] if q != 1 else []) + below)}}}"
-        )
-    number = [] if p == q == 1 else [str(p) if q == 1 else rf"\frac{{{p}}}{{{q}}}"]
-    return sign + " ".join(number + above)
+        top = _factors_latex(([(str(p), False)] if p != 1 or not above else []) + above)
+        return rf"{sign}\frac{{{top}}}{{{_factors_latex(([(str(q), False)] if q != 1 else []) + below)}}}"
+    number = [] if p == q == 1 else [(str(p) if q == 1 else rf"\frac{{{p}}}{{{q}}}", False)]
+    return sign + _factors_latex(number + above, bool(sign))
+
+
+def _factors_latex(factors: Sequence[tuple[str, bool]], signed: bool = False) -> str:
+    """Write factors, each with whether it is a sum: parentheses around sums, unless there is nothing else."""
+    alone = len(factors) == 1 and not signed
+    return " ".join(rf"\left({text}\right)" if is_sum and not alone else text for text, is_sum in factors)
 
 
 # conditions
@@ -172,7 +174,7 @@ class Pattern:
 
     text: str
     indices: tuple[tuple[int, ...], ...]
-    letters: str = _LETTERS
+    letters: str
 
     def lines(self) -> Iterator[tuple[str, str]]:
         """Yield (text, ranges): one line for all, where the indices run through ranges, else as few as are seen."""
@@ -227,17 +229,15 @@ class Pattern:
         return first + "".join(index + text for index, text in zip(indices, rest, strict=True))
 
 
-def collapsed(conditions: Iterable[tuple[Any, str, Any]]) -> list[tuple[str, str]]:
+def collapsed(conditions: Iterable[tuple[Any, str, Any]], names: NameTable = _PLAIN) -> list[tuple[str, str]]:
     """Give lines (condition with &, ranges of its indices), in the order in which the patterns first occur."""
+
+    def slotted(name: str) -> str:
+        head, own, after = names.parts(name)
+        return head + (f"_{{{','.join(f'{SLOT}{i}{SLOT}' for i in own)}}}" if own else "") + after
+
     found: dict[str, list[tuple[int, ...]]] = {}
-    taken: set[str] = set()
     for left, relation, right in conditions:
-        taken |= {symbol.name for side in (left, right) for symbol in side.free_symbols}
-
-        def slotted(name: str) -> str:
-            head, own = _parts_of(name)
-            return head + (f"_{{{','.join(f'{SLOT}{i}{SLOT}' for i in own)}}}" if own else "")
-
         # The indices are read off the finished text: a fraction is not written in the order in which it is visited.
         marked = f"{expression_latex(left, slotted)} &{relation} {expression_latex(right, slotted)}"
         pieces = marked.split(SLOT)
@@ -245,8 +245,7 @@ def collapsed(conditions: Iterable[tuple[Any, str, Any]]) -> list[tuple[str, str
         occurrences = found.setdefault(text, [])
         if tuple(indices) not in occurrences or not indices:
             occurrences.append(tuple(indices))
-    letters = "".join(letter for letter in _LETTERS if letter not in taken)
-    patterns = [Pattern(text, tuple(dict.fromkeys(every)), letters) for text, every in found.items()]
+    patterns = [Pattern(text, tuple(dict.fromkeys(every)), names.running) for text, every in found.items()]
     return [line for pattern in patterns for line in pattern.lines()]
 
 
@@ -271,28 +270,48 @@ def document_latex(document: Document) -> str:
     return "\n".join(_lines(document)) + "\n"
 
 
+def name_table(document: Document) -> NameTable:
+    """Give the names of all symbols of the document."""
+    images = [symbol.name for section in document.sections if section.image for symbol in section.image.symbols]
+    variables, letters = ([symbol.name for symbol in symbols] for symbols in (document.variables, document.letters))
+    own = {symbol.name for section in document.sections for symbol in _image_letters(section)}
+    own |= {name for section in document.sections for name in _letters_of_condition(section.condition)}
+    large = bool(images) and len(variables) >= LARGE
+    return NameTable(variables, sorted({*letters, *own}), images, GENERAL if large else frozenset())
+
+
+def _image_letters(section: Section) -> set[sympy.Symbol]:
+    """Give the letters of the image, which need not occur in the set."""
+    if section.image is None:
+        return set()
+    entries = [value for weight, bias in section.image.network for value in (*weight, *bias)]
+    every = (*entries, *section.image.ranges, *section.image.equations)
+    return set().union(*(_sympified(value).free_symbols for value in every)) - set(section.image.symbols)
+
+
 def _lines(document: Document) -> Iterator[str]:
+    names = name_table(document)
     yield r"% needs \usepackage{amsmath}"
     if document.facts is not None:
-        yield from (rf"\noindent {_escaped(line)}.\par" for line in summary_lines(document.facts))
+        yield from (rf"\noindent {escaped(line)}.\par" for line in summary_lines(document.facts))
     if document.letters:
         said = [(symbol, signs_of(symbol)) for symbol in document.letters]
         signed = [(symbol, _RELATION[signs[0]], document.letters[0] * 0) for symbol, signs in said if signs]
         yield r"\noindent The letters satisfy" if signed else r"\noindent There are letters."
-        yield from aligned(collapsed(signed))
+        yield from aligned(collapsed(signed, names))
     for section in document.sections:
-        yield from _section_lines(section)
+        yield from _section_lines(section, names)
     if document.leaves_out:
         yield rf"\par\noindent The first {len(document.sections)} components are shown."
 
 
-def _section_lines(section: Section) -> Iterator[str]:
+def _section_lines(section: Section, names: NameTable) -> Iterator[str]:
     if section.kind is not None:
         number = "" if section.number is None else f" {section.number + 1}"
         title = section.title.split(": ", 1)[1]
-        yield rf"\subsection*{{Component{number}: {_escaped(title)}}}"
+        yield rf"\subsection*{{Component{number}: {escaped(title)}}}"
     if section.condition is not None:
-        yield rf"\noindent It exists iff {condition_latex(section.condition)}.\par"
+        yield rf"\noindent It exists iff {condition_latex(section.condition, names)}.\par"
     if section.image is not None and len(section.variables) >= LARGE:
         general = general_form(section.component, section.network)
         if general is not None:
@@ -300,21 +319,23 @@ def _section_lines(section: Section) -> Iterator[str]:
             return
     if section.image is not None:
         yield r"\noindent As an image:"
-        yield from _image_lines(section.image)
+        yield from _image_lines(section.image, names.image(symbol.name for symbol in section.image.symbols))
     for i, part in enumerate(section.parts):
-        yield rf"\par\noindent As a set{_escaped(section.part_title(i))}:"
-        yield from _part_lines(part)
+        yield rf"\par\noindent As a set{escaped(section.part_title(i))}:"
+        yield from _part_lines(part, names)
 
 
 _WORDS = re.compile(
-    r"((?:\b(?:not all of|are zero|rank|the cone generated by the columns of|is not pointed|is pointed|and)\b|; or)\s*)"
+    r"((?:\bnot all of\b|\bare zero\b|\brank(?= \[)|\bthe cone generated by the columns of\b|\bis not pointed\b"
+    r"|\bis pointed\b|(?:(?<=\d )|(?<=zero )|(?<=pointed )|(?<=equations ))and\b(?: \d+ more equations)?|; or)\s*)"
 )
 
 
-def condition_latex(condition: str) -> str:
+def condition_latex(condition: str, names: NameTable) -> str:
     r"""Write a condition on letters: its words as text, its expressions as mathematics.
 
-    >>> print(condition_latex("a2_0_0*a2_1_1 - a2_0_1**2 = 0 and rank [[x]] = 1"))
+    >>> names = NameTable(letters=["a2_0_0", "a2_1_1", "a2_0_1", "x"])
+    >>> print(condition_latex("a2_0_0*a2_1_1 - a2_0_1**2 = 0 and rank [[x]] = 1", names))
     $a^{(2)}_{1,1} a^{(2)}_{2,2} - {a^{(2)}_{1,2}}^{2} = 0$ and rank $[[x]] = 1$
     """
     pieces: list[str] = []
@@ -322,51 +343,62 @@ def condition_latex(condition: str) -> str:
         if i % 2:
             pieces.append(piece.strip())
         elif piece.strip(" ,"):
-            text = re.sub(r"[A-Za-z]\w*", lambda match: symbol_latex(match[0]), piece.strip())
-            text = re.sub(r"(\S+)\*\*([0-9]+)", r"{\1}^{\2}", text).replace("*", " ")
-            pieces.append(f"${text.replace('≠', chr(92) + 'ne ')}$")
+            text = re.sub(
+                r"([^\W\d]\w*)(?:\*\*([0-9]+))?", lambda match: _power_latex(names, *match.groups()), piece.strip()
+            )
+            text = re.sub(r"\*\*([0-9]+)", r"^{\1}", text).replace("*", " ")
+            pieces.append(f"${text.replace('≠', chr(92) + 'ne')}$")
     return " ".join(pieces).replace(" ; or", "; or")
 
 
-def _part_lines(part: BasicSet) -> Iterator[str]:
+def _power_latex(names: NameTable, name: str, exponent: str | None) -> str:
+    return names(name) if exponent is None else f"{{{names(name)}}}^{{{exponent}}}"
+
+
+def _letters_of_condition(condition: str | None) -> set[str]:
+    pieces = _WORDS.split(condition or "")[::2]
+    return {name for piece in pieces for name in re.findall(r"[^\W\d]\w*", piece)}
+
+
+def _part_lines(part: BasicSet, names: NameTable) -> Iterator[str]:
     starts = sorted({0, *(i for i, _ in part.headings if i < len(part.equations)), len(part.equations)})
     headings = dict(part.headings)
     for start, end in pairwise(starts):
         if start in headings:
-            yield rf"\par\noindent {_escaped(headings[start])}:"
-        yield from aligned(collapsed(sides(e, "=", part.variables) for e in part.equations[start:end]))
+            yield rf"\par\noindent {escaped(headings[start])}:"
+        yield from aligned(collapsed((sides(e, "=", part.variables) for e in part.equations[start:end]), names))
     signs = [sides(e, ">", part.variables) for e in part.positive]
     signs += [sides(e, r"\ge", part.variables) for e in part.nonnegative]
     if signs:
         if part.equations:
             yield r"\par\noindent signs:"
-        yield from aligned(collapsed(signs))
+        yield from aligned(collapsed(signs, names))
     if not part.equations and not signs:
         yield r"\par\noindent no condition."
 
 
-def _image_lines(image: Parametrization) -> Iterator[str]:
-    yield from display(_layer_lines("W", "b", image.network))
+def _image_lines(image: Parametrization, names: NameTable) -> Iterator[str]:
+    yield from display(_layer_lines("W", "b", image.network, names))
     conditions = [_relation_sides(relation, image.symbols) for relation in image.ranges]
     conditions += [sides(e, "=", image.symbols) for e in image.equations]
     if conditions:
         yield r"\noindent where"
-        yield from aligned(collapsed(conditions))
+        yield from aligned(collapsed(conditions, names))
     elif not image.symbols:
         yield r"\noindent where nothing is free."
     tied = set().union(*(condition.free_symbols for condition in (*image.ranges, *image.equations)))
     free = [symbol for symbol in image.symbols if symbol not in tied]
     if free:
-        yield rf"\noindent free: ${', '.join(symbol_latex(symbol.name) for symbol in free)}$."
+        yield rf"\noindent free: ${', '.join(names(symbol.name) for symbol in free)}$."
 
 
 def _relation_sides(relation: Any, symbols: Sequence[sympy.Symbol]) -> tuple[Any, str, Any]:
     return sides(relation.lhs - relation.rhs, _RELATION[f"{relation.rel_op} 0"], symbols)
 
 
-def _matrix(rows: Sequence[Sequence[Any]]) -> str:
+def _matrix(rows: Sequence[Sequence[Any]], names: NameTable) -> str:
     columns = f"*{{{len(rows[0])}}}{{c}}" if rows else "c"
-    body = r" \\ ".join(" & ".join(expression_latex(_sympified(v)) for v in row) for row in rows)
+    body = r" \\ ".join(" & ".join(expression_latex(_sympified(v), names) for v in row) for row in rows)
     return rf"\left(\begin{{array}}{{{columns}}} {body} \end{{array}}\right)"
 
 
@@ -383,12 +415,14 @@ def values_latex(net: Network) -> str:
     >>> print(values_latex(gallery.network("line_1_1_1_1")).splitlines()[1].split(", & ")[0])
     A^{(1)} &= \left(\begin{array}{*{1}{c}} 1 \end{array}\right)
     """
-    return "\n".join(display(_layer_lines("A", "a", [(layer.weight, layer.bias) for layer in net.layers]))) + "\n"
+    names = NameTable(letters=[symbol.name for symbol in net.symbols], reserved=GENERAL)
+    layers = [(layer.weight, layer.bias) for layer in net.layers]
+    return "\n".join(display(_layer_lines("A", "a", layers, names))) + "\n"
 
 
-def _layer_lines(weight_name: str, bias_name: str, layers: Iterable[tuple[Any, Any]]) -> list[str]:
+def _layer_lines(weight_name: str, bias_name: str, layers: Iterable[tuple[Any, Any]], names: NameTable) -> list[str]:
     return [
-        rf"{weight_name}^{{({number})}} &= {_matrix(weight.tolist())}, & "
-        rf"{bias_name}^{{({number})}} &= {_matrix([[value] for value in bias])}"
+        rf"{weight_name}^{{({number})}} &= {_matrix(weight.tolist(), names)}, & "
+        rf"{bias_name}^{{({number})}} &= {_matrix([[value] for value in bias], names)}"
         for number, (weight, bias) in enumerate(layers, 1)
     ]

@@ -43,7 +43,7 @@ def _smtlib_foot(places: Sequence[str]) -> Iterator[str]:
 
 _SMT_WORDS = (
     "and or not true false let forall exists par as assert ite xor distinct Bool Real Int abs mod div to_real is_int "
-    "BINARY DECIMAL HEXADECIMAL NUMERAL STRING"
+    "match pop push exit echo reset BINARY DECIMAL HEXADECIMAL NUMERAL STRING"
 )
 
 SMTLIB = Language(

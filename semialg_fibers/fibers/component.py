@@ -30,7 +30,7 @@ from semialg_fibers.geometry.domain import Domain
 from semialg_fibers.geometry.expression import Expression, Scalar, is_zero, signs_of, to_sympy
 from semialg_fibers.geometry.scalar import Vector
 from semialg_fibers.geometry.semialgebraic import BasicSet, SemialgebraicSet
-from semialg_fibers.geometry.symbolic_matrix import column_matrix
+from semialg_fibers.geometry.symbolic_matrix import column_matrix, without_divisors
 from semialg_fibers.networks.layer import Layer, Network
 
 if TYPE_CHECKING:
@@ -123,9 +123,10 @@ class Conditions:
             return [(row[pivot], form[pivot])]
         places = [i for i, value in enumerate(form) if not is_zero(value)]
         self.equations += [row[i] for i in range(len(form)) if i not in places]
+        whole = without_divisors(form)
         for i, j in combinations(places, 2):
-            self.equations.append(times(form[i], row[j]) - times(form[j], row[i]))
-        self.positive.append(sum(times(form[i], row[i]) for i in places))
+            self.equations.append(times(whole[i], row[j]) - times(whole[j], row[i]))
+        self.positive.append(sum(times(whole[i], row[i]) for i in places))
         return [(row[i], form[i]) for i in places]
 
     def basic_set(self, letters: Letters, sampler: Any, dimension: int | None) -> BasicSet:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from semialg_fibers.fibers.component import (
@@ -24,11 +24,12 @@ from semialg_fibers.fibers.component import (
     symbolic_layer,
 )
 from semialg_fibers.fibers.letters import Letters
+from semialg_fibers.fibers.specialisation import anew
 from semialg_fibers.geometry.domain import Domain, Space
 from semialg_fibers.geometry.expression import to_sympy
 from semialg_fibers.geometry.insertion import put
 from semialg_fibers.geometry.scalar import Vector
-from semialg_fibers.geometry.semialgebraic import SemialgebraicSet, random_positive, random_rational
+from semialg_fibers.geometry.semialgebraic import Sampler, SemialgebraicSet, random_positive, random_rational
 from semialg_fibers.geometry.symbolic_matrix import letters_in
 from semialg_fibers.networks.layer import Layer, Network
 
@@ -72,8 +73,13 @@ class ConstantComponent(FiberComponent):
         conditions.explain("the value of the constant function")
         for a, value in enumerate(self.constant):
             conditions.equations.append(equation(letters.bias(3, a), value))
-        sampler = lambda rng: self.draw(rng).parameters  # noqa: E731
-        return SemialgebraicSet((conditions.basic_set(letters, sampler, self.dimension),))
+        part = conditions.basic_set(letters, *self._known)
+        return SemialgebraicSet((replace(part, anew=anew(self, lambda made: made._known)) if self.letters else part,))
+
+    @property
+    def _known(self) -> tuple[Sampler, int]:
+        """The set's sampler and dimension."""
+        return (lambda rng: self.draw(rng).parameters), self.dimension
 
     @property
     def parametrization(self) -> Parametrization:

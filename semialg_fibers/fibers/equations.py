@@ -74,7 +74,7 @@ class OrientationPart:
 
     # equations and inequalities
 
-    def basic_set(self, sampler: Sampler, dimension: int | None) -> BasicSet:
+    def basic_set(self, sampler: Sampler | None, dimension: int | None) -> BasicSet:
         """Give the part as a set in the parameters.
 
         Implements: theory §2.3.

@@ -35,11 +35,12 @@ from semialg_fibers.fibers.component import (
 )
 from semialg_fibers.fibers.conditions import ALWAYS, AllVanish, Alternatives
 from semialg_fibers.fibers.letters import FreshSymbols, Letters
+from semialg_fibers.fibers.specialisation import anew
 from semialg_fibers.geometry.domain import Domain, Form, Space
 from semialg_fibers.geometry.expression import Scalar, signs_of, to_sympy, undecided
 from semialg_fibers.geometry.insertion import put
 from semialg_fibers.geometry.scalar import Vector, primitive
-from semialg_fibers.geometry.semialgebraic import SemialgebraicSet, random_positive, random_rational
+from semialg_fibers.geometry.semialgebraic import Sampler, SemialgebraicSet, random_positive, random_rational
 from semialg_fibers.geometry.symbolic_matrix import letters_in
 from semialg_fibers.networks.arrangement import oriented
 from semialg_fibers.networks.layer import Layer, Network
@@ -235,8 +236,13 @@ class HiddenComponent(FiberComponent):
         conditions.explain("the last bias")
         for a, value in enumerate(frame.constant):
             conditions.equations.append(equation(letters.bias(3, a), value))
-        sampler = lambda rng: self.draw(rng).parameters  # noqa: E731
-        return SemialgebraicSet((conditions.basic_set(letters, sampler, self.dimension),))
+        part = conditions.basic_set(letters, *self._known)
+        return SemialgebraicSet((replace(part, anew=anew(self, lambda made: made._known)) if self.letters else part,))
+
+    @property
+    def _known(self) -> tuple[Sampler, int]:
+        """The set's sampler and dimension."""
+        return (lambda rng: self.draw(rng).parameters), self.dimension
 
     @property
     def parametrization(self) -> Parametrization:

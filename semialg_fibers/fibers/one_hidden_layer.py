@@ -21,11 +21,12 @@ from semialg_fibers.fibers.component import Family, FiberComponent, Parametrizat
 from semialg_fibers.fibers.conditions import ALWAYS, Alternatives, Case
 from semialg_fibers.fibers.equations import OrientationPart
 from semialg_fibers.fibers.orientation import Sides
+from semialg_fibers.fibers.specialisation import anew
 from semialg_fibers.fibers.symbolic_orientation import SymbolicOrientationProblem
 from semialg_fibers.geometry.domain import Domain, Form, Space
 from semialg_fibers.geometry.insertion import put
 from semialg_fibers.geometry.scalar import Vector
-from semialg_fibers.geometry.semialgebraic import BasicSet, SemialgebraicSet, random_positive
+from semialg_fibers.geometry.semialgebraic import BasicSet, Sampler, SemialgebraicSet, random_positive
 from semialg_fibers.geometry.symbolic_matrix import letters_in
 from semialg_fibers.networks.layer import Layer, Network
 
@@ -106,11 +107,18 @@ class OrientationComponent(FiberComponent):
         return SemialgebraicSet(tuple(self._basic_set(q) for q in self.numbers_of_linear_rows))
 
     def _basic_set(self, q: int) -> BasicSet:
+        part = self._part(q).basic_set(*self._known(q))
+        return replace(part, anew=anew(self, lambda made: made._known(q))) if self.letters else part
+
+    def _known(self, q: int) -> tuple[Sampler | None, int | None]:
+        """Give sampler and dimension of the part with q linear rows; nothing for numbers for which it is empty."""
+        if q not in self.numbers_of_linear_rows:
+            return None, None
         try:
             dimension = self.part_dimension(q)
         except UndecidedSignError:
             dimension = None
-        return self._part(q).basic_set(lambda rng: self.draw(rng, q).parameters, dimension)
+        return (lambda rng: self.draw(rng, q).parameters), dimension
 
     def _part(self, q: int) -> OrientationPart:
         return OrientationPart(self.block, self.sides, q, self.widths, self.first)

@@ -16,6 +16,7 @@ References: theory §1, §2.3.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -23,29 +24,32 @@ from typing import TYPE_CHECKING, Any
 from flint import fmpq
 
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError
-from semialg_fibers.geometry import elimination
+from semialg_fibers.geometry import elimination, substitution
 from semialg_fibers.geometry.elimination import System
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.polynomial import evaluate
-from semialg_fibers.geometry.scalar import exact, sympy_rational
+from semialg_fibers.geometry.scalar import sympy_rational
 from semialg_fibers.geometry.set_questions import Questions
-from semialg_fibers.geometry.substitution import read_values, refuse_letters
+from semialg_fibers.geometry.substitution import read_point, read_values, refuse_letters
 
 if TYPE_CHECKING:
     import sympy
 
 Point = Mapping[Any, Any] | Iterable[Any]
 Sampler = Callable[[random.Random], "dict[str, fmpq]"]
+Anew = Callable[[Mapping[Any, Any]], "tuple[Sampler | None, int | None]"]
 
 
 @dataclass(frozen=True)
 class BasicSet(Questions):
     """The set {x : equations = 0, positive > 0, nonnegative ≥ 0} in the space of `variables`.
 
-    Other symbols are *letters*: unknown numbers that their assumptions describe, one set for each choice. Two sets are
-    equal when their descriptions are. `sampler` and `known_dimension` (for all letters for which the set has points)
-    come from who built the set and knows a parametrisation; without them `sample` solves for variables that occur
-    linearly. `headings` are pairs (i, words) that say what the equations from index i on mean.
+    Variables stand for all real numbers: one that carries assumptions (positive, integer) is replaced by the plain real
+    symbol of its name; a sign of a variable is a condition. Other symbols are *letters*: unknown numbers that their
+    assumptions describe, one set for each choice. Two sets are equal when their descriptions are. `sampler` and
+    `known_dimension` (for all letters for which the set has points) come from who built the set and knows a
+    parametrisation; without them `sample` solves for variables that occur linearly. `anew` gives both for values of the
+    letters. `headings` are pairs (i, words) that say what the equations from index i on mean.
 
     >>> from sympy.abc import x, y
     >>> hyperbola = BasicSet((x, y), (x * y - 1,), (x,))
@@ -60,20 +64,24 @@ class BasicSet(Questions):
     sampler: Sampler | None = field(default=None, compare=False, repr=False)
     known_dimension: int | None = field(default=None, compare=False, repr=False)
     headings: tuple[tuple[int, str], ...] = field(default=(), compare=False, repr=False)
+    anew: Anew | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Check that no letter has the name of a variable or of another letter."""
+        """Make variables plain; check that no letter has the name of a variable or of another letter."""
         import sympy
 
         for kind in ("equations", "positive", "nonnegative"):
             object.__setattr__(self, kind, tuple(sympy.sympify(e) for e in getattr(self, kind)))
-        names = {variable.name for variable in self.variables}
-        for letter in self.letters:
-            if letter.name in names:
-                raise InvalidNetworkError(
-                    f"two different symbols are called {letter}: they differ in their assumptions", value=letter.name
-                )
-            names.add(letter.name)
+        names = [symbol.name for symbol in (*self.variables, *self.letters)]
+        twice = [name for name, number in Counter(names).items() if number > 1]
+        if twice:
+            raise InvalidNetworkError(
+                f"two different symbols are called {twice[0]}: they differ in their assumptions", value=twice[0]
+            )
+        if plain := substitution.plain_variables(self.variables):
+            object.__setattr__(self, "variables", tuple(plain.get(variable, variable) for variable in self.variables))
+            for kind in ("equations", "positive", "nonnegative"):
+                object.__setattr__(self, kind, tuple(e.xreplace(plain) for e in getattr(self, kind)))
 
     @property
     def letters(self) -> tuple[sympy.Symbol, ...]:
@@ -90,23 +98,8 @@ class BasicSet(Questions):
     # points
 
     def values(self, point: Point) -> dict[str, fmpq]:
-        """Read a point: a mapping from variables (or their names) to numbers, or numbers in the order of variables.
-
-        Raises:
-            InvalidNetworkError: when a coordinate is missing or there are too many, or letters have no number.
-        """
-        refuse_letters(self.letters)
-        if isinstance(point, Mapping):
-            read = {str(key): exact(value) for key, value in point.items()}
-        else:
-            numbers = [exact(value) for value in point]
-            if len(numbers) != len(self.variables):
-                raise InvalidNetworkError(f"expected {len(self.variables)} coordinates, got {len(numbers)}")
-            read = {variable.name: value for variable, value in zip(self.variables, numbers, strict=True)}
-        missing = [variable.name for variable in self.variables if variable.name not in read]
-        if missing:
-            raise InvalidNetworkError(f"the point gives no value for {missing[0]}", value=missing[0])
-        return read
+        """Read a point as `substitution.read_point` does."""
+        return read_point(point, self.variables, self.letters)
 
     def contains(self, point: Point) -> bool:
         """Say whether the rational point satisfies every equation and inequality, exactly."""
@@ -138,11 +131,16 @@ class BasicSet(Questions):
 
     # other sets
 
+    def __or__(self, other: SemialgebraicSet | BasicSet) -> SemialgebraicSet:
+        """Give the union."""
+        return SemialgebraicSet(self.parts) | other
+
     def subs(self, values: Mapping[Any, Any]) -> BasicSet:
         """Put numbers (or expressions in letters) in for letters, and numbers for variables: then it is a slice.
 
-        Keys are symbols or their names. A letter's number must meet the letter's assumptions. A slice keeps neither
-        sampler nor stated dimension.
+        Keys are symbols or their names. A letter's number must meet the letter's assumptions. Conditions on numbers
+        that hold are left out, those that fail stay. A slice keeps neither sampler nor stated dimension; nor does
+        another set, unless `anew` gives them: for some letters it may be empty.
 
         Raises:
             InvalidNetworkError: for a symbol that the set does not have, or a number that its assumptions exclude.
@@ -156,16 +154,18 @@ class BasicSet(Questions):
         {3*x - 1/2 = 0, x > 0}
         """
         put_in = read_values(values, self.variables, self.letters)
+        if not put_in:
+            return self
         equations, positive, nonnegative = (
             tuple(e.subs(put_in, simultaneous=True) for e in kind)
             for kind in (self.equations, self.positive, self.nonnegative)
         )
         left = tuple(variable for variable in self.variables if variable not in put_in)
-        sampler = None if put_in else self.sampler
-        # The dimension was stated for all letters for which the conditions on letters alone hold.
-        fails = any(e.is_number and e != 0 for e in equations) or any(e.is_nonpositive for e in positive)
-        dimension = None if fails or put_in.keys() & {*self.variables} else self.known_dimension
-        return BasicSet(left, equations, positive, nonnegative, sampler, dimension, self.headings)
+        kept, headings = substitution.without_trivial((equations, positive, nonnegative), self.headings)
+        fails = any(e.is_number for kind in kept for e in kind)
+        if self.anew is None or fails or len(left) < len(self.variables):
+            return BasicSet(left, *kept, headings=headings)
+        return BasicSet(left, *kept, *self.anew(put_in), headings, substitution.combined(self.anew, put_in))
 
     def drop(self, variables: Iterable[Any]) -> BasicSet:
         """Give the projection along these variables (symbols or names), where it is exactly a set of this kind.
@@ -186,14 +186,10 @@ class BasicSet(Questions):
             if name not in own:
                 raise InvalidNetworkError(f"{name} is no variable of this set", value=name)
         system, lost = elimination.project(self._system, self.variables, [own[name] for name in names])
-        return BasicSet(
-            tuple(variable for variable in self.variables if variable.name not in names),
-            system.equations,
-            system.positive,
-            system.nonnegative,
-            sampler=self.sampler,
-            known_dimension=None if self.known_dimension is None else self.known_dimension - lost,
-        )
+        left = tuple(variable for variable in self.variables if variable.name not in names)
+        dimension = None if self.known_dimension is None else self.known_dimension - lost
+        conditions = (system.equations, system.positive, system.nonnegative)
+        return BasicSet(left, *conditions, self.sampler, dimension, anew=substitution.lowered(self.anew, lost))
 
     def closure(self) -> BasicSet:
         """Give the set with every strict inequality made weak.

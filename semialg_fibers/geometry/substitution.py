@@ -2,13 +2,19 @@
 
 Main results
     read_values       numbers for variables, numbers or expressions in letters for letters, each checked
+    read_point        a point as numbers by name
+    plain_variables   variables that carry assumptions, and the plain real symbols that replace them
+    without_trivial   conditions without those that hold anyway
+    combined, lowered what is known of a set for values of its letters, after earlier values, after a projection
     refuse_letters    the sentence for a question that needs numbers
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+from flint import fmpq
 
 from semialg_fibers.errors import InexactInputError, InvalidNetworkError, UndecidedSignError
 from semialg_fibers.geometry.scalar import exact, sympy_rational
@@ -81,3 +87,88 @@ def _check_signs(letter: sympy.Symbol, value: sympy.Expr) -> None:
                 f"{letter} is {sign}, and {value} is not known to be: assume it of its letters", expression=value
             )
         raise InvalidNetworkError(f"{letter} is {sign}, {value} is not", value=str(value))
+
+
+def read_point(
+    point: Mapping[Any, Any] | Iterable[Any], variables: Sequence[sympy.Symbol], letters: Sequence[sympy.Symbol]
+) -> dict[str, fmpq]:
+    """Read a point: a mapping from variables (or their names) to numbers, or numbers in the order of the variables.
+
+    Raises:
+        InvalidNetworkError: when a coordinate is missing or there are too many, or letters have no number.
+    """
+    refuse_letters(letters)
+    if isinstance(point, Mapping):
+        read = {str(key): exact(value) for key, value in point.items()}
+    else:
+        numbers = [exact(value) for value in point]
+        if len(numbers) != len(variables):
+            raise InvalidNetworkError(f"expected {len(variables)} coordinates, got {len(numbers)}")
+        read = {variable.name: value for variable, value in zip(variables, numbers, strict=True)}
+    missing = [variable.name for variable in variables if variable.name not in read]
+    if missing:
+        raise InvalidNetworkError(f"the point gives no value for {missing[0]}", value=missing[0])
+    return read
+
+
+def plain_variables(variables: Sequence[sympy.Symbol]) -> dict[sympy.Symbol, sympy.Symbol]:
+    """Give the plain real symbol for each variable that carries assumptions.
+
+    Raises:
+        InvalidNetworkError: for a variable that is no real number.
+
+    >>> import sympy
+    >>> plain_variables(sympy.symbols("x y")), plain_variables([sympy.Symbol("p", positive=True)])
+    ({}, {p: p})
+    """
+    import sympy
+
+    found = {}
+    for variable in variables:
+        if variable.is_extended_real is False or variable.is_finite is False or not variable.is_commutative:
+            raise InvalidNetworkError(f"the variable {variable} is not a real number", value=str(variable))
+        real = sympy.Symbol(variable.name, real=True)
+        if variable != real and variable.assumptions0 != {"commutative": True}:
+            found[variable] = real
+    return found
+
+
+Conditions = tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]
+
+
+def without_trivial(
+    conditions: Conditions, headings: Sequence[tuple[int, str]]
+) -> tuple[Conditions, tuple[tuple[int, str], ...]]:
+    """Leave out conditions (= 0, > 0, ≥ 0) on numbers that hold; headings go to their new places."""
+    equations, positive, nonnegative = conditions
+    kept = [not (e.is_number and e == 0) for e in equations]
+    left = (
+        tuple(e for e, keeps in zip(equations, kept, strict=True) if keeps),
+        tuple(e for e in positive if not (e.is_number and e > 0)),
+        tuple(e for e in nonnegative if not (e.is_number and e >= 0)),
+    )
+    return left, tuple((sum(kept[:i]), said) for i, said in headings)
+
+
+Known = tuple[Any, "int | None"]
+
+
+def combined(anew: Callable[[Mapping[Any, Any]], Known], first: Mapping[Any, Any]) -> Callable[..., Known]:
+    """Give `anew` for values that are put in after the first ones."""
+
+    def later(more: Mapping[Any, Any]) -> Known:
+        return anew({**more, **{key: value.subs(more, simultaneous=True) for key, value in first.items()}})
+
+    return later
+
+
+def lowered(anew: Callable[[Mapping[Any, Any]], Known] | None, lost: int) -> Callable[..., Known] | None:
+    """Give `anew` for a projection that loses so many dimensions."""
+    if anew is None:
+        return None
+
+    def later(values: Mapping[Any, Any]) -> Known:
+        sampler, dimension = anew(values)
+        return sampler, None if dimension is None else dimension - lost
+
+    return later

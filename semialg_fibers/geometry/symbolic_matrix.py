@@ -5,6 +5,7 @@ Main definitions
 
 Main results
     matrix_of                a `Matrix` where every entry is a number, else a `SymbolicMatrix`
+    without_divisors         a positive multiple of a form, free of divisors
     least_rank, generic_rank bounds of the rank over all values of the letters; `rank` is given where they meet
 
 References: theory §2.4, §5.
@@ -33,7 +34,7 @@ from semialg_fibers.geometry.expression import (
 )
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.reading import scalar
-from semialg_fibers.geometry.scalar import ONE, ZERO
+from semialg_fibers.geometry.scalar import ONE, ZERO, Vector
 
 if TYPE_CHECKING:
     import sympy
@@ -321,3 +322,22 @@ def _over(a: Scalar, b: Scalar) -> Scalar:
     if is_zero(a):
         return ZERO
     return simplest(Expression.read(a).over(b))
+
+
+def without_divisors(form: Vector) -> Vector:
+    """Give a positive multiple of the form that is free of divisors.
+
+    >>> import sympy
+    >>> from semialg_fibers.geometry.reading import scalar
+    >>> a, b = sympy.Symbol("a", negative=True), sympy.Symbol("b", real=True)
+    >>> without_divisors([scalar(b / a - 1), scalar(b)])
+    (a - b, -a*b)
+    """
+    values: tuple[Any, ...] = form
+    for i in range(len(values)):
+        value = values[i]
+        if isinstance(value, Expression):
+            below = simplest(value.quotient()[1])
+            factor = below if signs_of(below) == {1} else -below if signs_of(below) == {-1} else below * below
+            values = tuple(each * factor for each in values)
+    return values

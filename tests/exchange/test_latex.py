@@ -14,9 +14,12 @@ from semialg_fibers.errors import InvalidNetworkError
 from semialg_fibers.exchange.exporters import to_latex
 from semialg_fibers.exchange.files import read_network
 from semialg_fibers.exchange.general_form import general_form, index_set
-from semialg_fibers.exchange.latex import collapsed, expression_latex, sides, standalone, symbol_latex, values_latex
+from semialg_fibers.exchange.languages import words
+from semialg_fibers.exchange.latex import collapsed, condition_latex, expression_latex, sides, standalone, values_latex
+from semialg_fibers.exchange.latex_names import NameTable
 from semialg_fibers.fibers.bottleneck import fiber
 from semialg_fibers.geometry.semialgebraic import BasicSet
+from semialg_fibers.networks.layer import Network
 
 DIGITS = Path(__file__).parents[2] / "notebooks" / "data" / "digits-64-32-16-10.json"
 W, a = (lambda layer, i, j, name=name: sympy.Symbol(f"{name}{layer}_{i}_{j}", real=True) for name in "Wa")
@@ -29,17 +32,99 @@ b = lambda layer, i: sympy.Symbol(f"b{layer}_{i}", real=True)  # noqa: E731
         ("W1_0_0", "W^{(1)}_{1,1}"),
         ("W12_9_10", "W^{(12)}_{10,11}"),
         ("b2_3", "b^{(2)}_{4}"),
+    ],
+)
+def test_variables_count_from_one(name, latex):
+    assert NameTable([name])(name) == latex
+
+
+@pytest.mark.parametrize(
+    ("name", "latex"),
+    [
+        ("a1_0_0", "a^{(1)}_{1,1}"),  # of Network.generic
+        ("c3_2", "c^{(3)}_{3}"),
+        ("lambda_0", r"\lambda_{0}"),
+        ("B_1_0", "B_{1,0}"),
+        ("a_1", "a_{1}"),
+        ("a1", "a_{1}"),
+        ("alpha_12", r"\alpha_{12}"),
+        ("λ", r"\lambda"),
+        ("λ_3", r"\lambda_{3}"),
+        ("t", "t"),
+        ("x1", "x_{1}"),
+        ("x01", r"\mathrm{x01}"),
+        ("width", r"\mathrm{width}"),
+        ("a_b", r"\mathrm{a\_b}"),
+        ("é", r"\mathrm{[e9]}"),
+    ],
+)
+def test_letters_are_written_as_typed(name, latex):
+    assert NameTable(letters=[name])(name) == latex
+
+
+@pytest.mark.parametrize(
+    ("name", "latex"),
+    [
         ("lambda_0", r"\lambda_{1}"),
         ("beta_11", r"\beta_{12}"),
         ("C_0_2", "C_{1,3}"),
         ("t", "t"),
-        ("x1", "x_{1}"),
-        ("width", r"\mathrm{width}"),
-        ("a_b", r"\mathrm{a\_b}"),
+        ("t_", "t'"),
+        ("mu_1__", r"\mu_{2}''"),
+        ("free_1", r"\mathrm{free}_{1}"),
     ],
 )
-def test_names(name, latex):
-    assert symbol_latex(name) == latex
+def test_symbols_of_an_image_count_from_one(name, latex):
+    assert NameTable(images=[name]).image([name])(name) == latex
+
+
+ODD = words(
+    "a a1 a_1 a01 a1_0_0 a1_0 a_1_0 x1 x_0 x_1 xprime lambda lambda_0 lambda_1 lambda1 lambda0 λ λ1 λ_1 λ0 mu1 mu_0 t "
+    "t_ t__ T beta_0 beta1 B_1_0 B_2_1 B1_0 C_0_1 c1_0 c1_1 W_1 W1 i j width e9 é ue9 μ_1 β1"
+)
+
+
+@settings(max_examples=150)
+@given(st.sets(st.sampled_from(sorted(ODD))), st.sets(st.sampled_from(sorted(ODD))))
+def test_different_symbols_never_look_alike(letters, images):
+    """Letters, variables and the symbols of an image; an image's symbols are none of its letters."""
+    variables = ["W1_0_0", "b1_0"]
+    names = NameTable(variables, sorted(letters), sorted(images), frozenset("t"))
+    inside = names.image(images)
+    shown = [names(name) for name in (*variables, *letters)] + [inside(name) for name in images]
+    assert len(set(shown)) == len(shown)
+    assert all(text.isascii() for text in shown)
+    assert "t" not in [names(name) for name in letters]
+    assert not set(names.running) & set(shown)
+
+
+def test_the_letters_of_a_network_and_the_scalings_of_its_fiber_look_different():
+    names = ["lambda1", "mu1", "t", "x1", "x_1", "a_1"]
+    p, q, t, u, v, w = (sympy.Symbol(name, positive=True) for name in names)
+    net = Network([([[p, 1], [2, u]], [v, -1]), ([[1, -q], [3, -1]], [-w, -t]), ([[1, 2]], [0])])
+    text = to_latex(fiber(net))
+    for shown in (
+        r"\mathrm{lambda1}",
+        r"\mathrm{mu1}",
+        r"\mathrm{x1}",
+        r"\mathrm{x\_1}",
+        "a_{1}",
+        "t'",
+        r"\lambda_{1}",
+    ):
+        assert shown in text
+    assert not re.search("x_{|a_{2}", text)
+    assert r"\mathrm{lambda1} &> 0" in text
+
+
+def test_conditions_in_words_use_the_names_of_the_document():
+    letters = ["x1", "x_1", "rank", "and", "λ"]
+    names = NameTable(letters=letters)
+    text = condition_latex("x1 - 2*x_1**2 = 0, rank + and = 0 and rank [[λ]] = 1; or λ ≠ 0", names)
+    assert text == (
+        r"$\mathrm{x1} - 2 {\mathrm{x\_1}}^{2} = 0, \mathrm{rank} + \mathrm{and} = 0$ and rank "
+        r"$[[\lambda]] = 1$; or $\lambda \ne 0$"
+    )
 
 
 x, y = sympy.symbols("x y")
@@ -52,6 +137,11 @@ x, y = sympy.symbols("x y")
         (-x / 2 - 3, r"-\frac{1}{2} x - 3"),
         (2 * W(1, 0, 0) ** 2, r"2 \left(W^{(1)}_{1,1}\right)^{2}"),
         (x * (y - 1), r"x \left(y - 1\right)"),
+        (x / (y + 1), r"\frac{x}{y + 1}"),
+        (x * (x + 1) / (2 * y), r"\frac{x \left(x + 1\right)}{2 y}"),
+        ((x + 1) / y**2, r"\frac{x + 1}{y^{2}}"),
+        (x / (y - 1) ** 2, r"\frac{x}{\left(y - 1\right)^{2}}"),
+        (sympy.Mul(-1, x + 1, evaluate=False), r"-\left(x + 1\right)"),
         (-2 * x / (3 * y), r"-\frac{2 x}{3 y}"),
         (1 / x**2, r"\frac{1}{x^{2}}"),
         (x**3, "x^{3}"),
@@ -161,7 +251,7 @@ def test_fractions_collapse_with_their_own_indices():
     mixed = [(W(1, j, 0) / W(2, 1, j) ** 2, "=", a(3, 0, j) / a(1, j, 2)) for j in range(3)]
     assert sorted(expanded(collapsed(mixed))) == sorted(plain(mixed))
     named = [(W(1, j, 0), "=", i) for j in range(2)]  # a letter called i is not a running index
-    assert collapsed(named) == [("W^{(1)}_{j,1} &= i", "j = 1, 2")]
+    assert collapsed(named, NameTable(["W1_0_0", "W1_1_0"], ["i"])) == [("W^{(1)}_{j,1} &= i", "j = 1, 2")]
 
 
 def test_letters_collapse_in_sets():
@@ -190,6 +280,13 @@ def test_strictness_by_hand():
     text = to_latex(fiber(gallery.network("constant_2_2_2_1")))
     assert r"W^{(2)}_{i,j} &\le 0 && (i = 1, 2,\ j = 1, 2)" in text
     assert not re.search("&[<>]", text)
+
+
+def test_flips_with_letters_are_written_without_divisors():
+    found = fiber(Network.generic(2, 2, 2, 1, signs=["+--", "+--"]))
+    text = to_latex(found, 1)
+    assert "frac" not in text[text.index("As a set") :]
+    assert "frac" in text
 
 
 # large fibers

@@ -1,5 +1,7 @@
 """Fibers in letters: the formulas of theory §2.3, §3.2, §3.3 up to renaming, and answers under their conditions."""
 
+from itertools import pairwise
+
 import pytest
 import sympy
 
@@ -315,3 +317,63 @@ def test_substitution_names_what_it_does_not_know():
     assert isinstance(FLIP.layers[0].matrix, SymbolicMatrix)
     assert FLIP.subs({letter: 1 for letter in FLIP.symbols if letter.is_negative is not True} | {
         letter: -1 for letter in FLIP.symbols if letter.is_negative}).is_rational  # fmt: skip
+
+
+# sets at numbers
+
+
+def test_nothing_is_stated_of_a_set_at_numbers_for_which_the_component_does_not_exist():
+    net = Network.generic(2, 2, 2, 1, signs=["+-+", "---"])
+    component = fiber(net).components[1]
+    (part,) = component.set.parts
+    values = {letter: -1 if letter.is_negative else 1 for letter in part.letters}
+    there = part.subs(values)
+    assert not component.condition.holds(values)
+    assert (there.known_dimension, there.sampler) == (None, None)
+    assert there.is_empty()
+    first = {letter: value for letter, value in values.items() if letter.name.startswith("a2")}
+    left = {letter: value for letter, value in values.items() if letter not in first}
+    assert part.subs(first).subs(left).known_dimension is None
+
+
+@pytest.mark.parametrize("signs", [["+-+", "+++"], ["+--", "+--"], ["+-+", "---"], ["---", "---"]])
+def test_a_set_at_numbers_knows_what_the_component_at_numbers_knows(signs):
+    """At once, in two steps, and after renaming; at least one component of each network exists."""
+    net = Network.generic(2, 2, 2, 1, signs=signs)
+    values = {
+        letter: (-1 if letter.is_negative else 1) * sympy.Rational(k + 2, 1 + k % 3)
+        for k, letter in enumerate(net.symbols)
+    }
+    for component in fiber(net).components:
+        if not component.condition.holds(values):
+            continue
+        numeric = component.subs(values)
+        known = {part.known_dimension for part in numeric.set.parts}
+        for part in component.set.parts:
+            own = {letter: value for letter, value in values.items() if letter in part.letters}
+            some = dict(list(own.items())[::2])
+            other = sympy.Symbol("z", **net.symbols[0].assumptions0)
+            at_once = part.subs(own)
+            for made in (at_once, part.subs(some).subs({k: v for k, v in own.items() if k not in some})):
+                if made.sampler is None:
+                    assert made.letters or component.letters != tuple(own)
+                    continue
+                assert made.known_dimension in known
+                assert made.contains(made.sample(3))
+                assert numeric.contains_numbers(net_at(made.sample(3), numeric))
+            if net.symbols[0] in own:
+                renamed = part.subs({net.symbols[0]: other})
+                again = renamed.subs({other if k == net.symbols[0] else k: v for k, v in own.items()})
+                assert (again == at_once, again.known_dimension) == (True, at_once.known_dimension)
+        assert component.set.subs({k: v for k, v in values.items() if k in component.set.letters}).dimension == max(
+            known
+        )
+
+
+def net_at(point, component):
+    numbers = iter(point.values())
+    layers = []
+    for inputs, outputs in pairwise(component.widths):
+        weight = [[next(numbers) for _ in range(inputs)] for _ in range(outputs)]
+        layers.append((weight, [next(numbers) for _ in range(outputs)]))
+    return Network(layers)

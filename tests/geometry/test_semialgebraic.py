@@ -11,7 +11,13 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from sympy.abc import x, y, z
 
-from semialg_fibers.errors import BudgetExceededError, InexactInputError, InvalidNetworkError, UndecidedSignError
+from semialg_fibers.errors import (
+    BudgetExceededError,
+    InexactInputError,
+    InvalidNetworkError,
+    UndecidedSignError,
+    UnsupportedError,
+)
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.scalar import exact, fraction
 from semialg_fibers.geometry.semialgebraic import (
@@ -306,7 +312,55 @@ def test_letters_become_numbers_that_they_allow():
     assert flip.subs({A: 2, B: 1}).known_dimension is None
     assert BasicSet((x,), (), (B,), known_dimension=1).subs({B: -1}).known_dimension is None
     union = (SemialgebraicSet((curve,)) | BasicSet((x, y), (B,))).subs({B: 0})
-    assert union.parts == (curve.subs({B: 0}), BasicSet((x, y), (sympy.Integer(0),)))
+    assert union.parts == (curve.subs({B: 0}), BasicSet((x, y)))
+
+
+def test_conditions_on_numbers_that_hold_are_left_out_and_those_that_fail_stay():
+    whole = BasicSet((x, y), (A - 1, x * y - A, A * B + 2), (x, A), (B + 2, y), headings=((0, "p"), (1, "q"), (2, "r")))
+    slice_ = whole.subs({A: 1, B: -2, x: "1/3"})
+    assert slice_ == BasicSet((y,), (y / 3 - 1,), (), (y,))
+    assert slice_.headings == ((0, "p"), (0, "q"), (1, "r"))
+    assert whole.subs({A: 2, x: -1}).equations[0] == 1
+    assert whole.subs({A: 2, x: -1}).positive == (sympy.Integer(-1),)
+    assert not BasicSet((x,), (), (), (B,)).subs({B: -1}).contains([0])
+    assert whole.subs({}) is whole
+
+
+@pytest.mark.parametrize("kind", ["equations", "positive", "nonnegative"])
+def test_a_stated_dimension_is_not_kept_where_numbers_may_leave_nothing(kind):
+    stated = BasicSet((x,), **{kind: (B - 1,)}, known_dimension=1)
+    empty = stated.subs({B: -1})
+    assert empty.known_dimension is None
+    assert empty.is_empty()
+    with pytest.raises(BudgetExceededError):
+        _ = empty.dimension
+    assert stated.subs({B: 1 if kind != "positive" else 2}).dimension == 1
+
+
+def test_variables_stand_for_all_real_numbers():
+    p = sympy.Symbol("p", positive=True)
+    k = sympy.Symbol("k", integer=True)
+    described = BasicSet((p, y), (p * y - 1,))
+    assert described == BasicSet((sympy.Symbol("p", real=True), y), (sympy.Symbol("p", real=True) * y - 1,))
+    assert described.contains({p: -1, y: -1})
+    with pytest.raises(UnsupportedError):
+        described.drop([y])
+    assert described.subs({p: -2}).contains([sympy.Rational(-1, 2)])
+    assert BasicSet((k,), (2 * k - 1,)).contains(["1/2"])
+    assert "x" in {v.name for v in BasicSet((x, y)).variables}
+    assert BasicSet((x, y)).variables == (x, y)
+    for symbol in (sympy.Symbol("q", imaginary=True), sympy.Symbol("q", commutative=False)):
+        with pytest.raises(InvalidNetworkError, match="the variable q is not a real number"):
+            BasicSet((symbol,))
+    with pytest.raises(InvalidNetworkError, match="two different symbols are called p"):
+        BasicSet((p,), (sympy.Symbol("p", real=True) - 1,))
+
+
+def test_the_union_of_basic_sets_in_both_orders():
+    left, right = BasicSet((x,), (x,)), BasicSet((x,), (), (x,))
+    assert left | right == SemialgebraicSet((left, right))
+    assert left | (right | left) == SemialgebraicSet((left, right))
+    assert left | left == SemialgebraicSet((left,))
 
 
 @pytest.mark.parametrize(

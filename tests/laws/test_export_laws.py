@@ -589,3 +589,32 @@ def test_names_that_a_language_does_not_allow_are_changed_and_stay_different():
     assert verdicts == []
     program("Singular")
     assert run_singular(to_singular(described) + "nvars(R); dim(std(equations_0_0));\n") == ["9", "8"]
+
+
+WORDS = (
+    "pi zeta Gamma ii set list sum end and mod div std dim ideal matrix Pi Sin res lambda λ λ_1 é x_λ match exists "
+    "char_series push nc_algebra atan2 equations0p0 rank abs in if or t_ x"
+)
+
+
+def test_words_of_the_targets_are_renamed_and_the_renaming_is_stated():
+    described = BasicSet((Y,), (Y - sum(k * sympy.Symbol(n, real=True) for k, n in enumerate(WORDS.split(), 1)),))
+    for name in ("smtlib", "singular", "macaulay2", "sage", "mathematica"):
+        text = WRITERS[name](described)
+        assert text.isascii()
+        assert re.search(r"and is written \w+ here" if name != "mathematica" else r"Pi is written Pi0 here", text)
+        assert r"\u03bb is written lambda" in text
+    ast.parse(to_sage(described))
+    assert z3_says(to_smtlib(described), [], str)[0] == []
+    assert cvc5_says(to_smtlib(described), [{}]) == ["sat"]
+
+
+def test_singular_reads_letters_called_like_its_words():
+    described = BasicSet((Y,), tuple(Y - sympy.Symbol(n, real=True) for n in WORDS.split()))
+    assert run_singular(to_singular(described) + "ncols(equations_0_0); npars(R);\n") == [str(len(WORDS.split()))] * 2
+
+
+def test_macaulay2_reads_letters_called_like_its_words(tmp_path):
+    described = BasicSet((Y,), tuple(Y - sympy.Symbol(n, real=True) for n in WORDS.split()))
+    text = to_macaulay2(described) + "print numgens equations0p0\n"
+    assert run_macaulay2(text, tmp_path) == [str(len(WORDS.split()) + 1)]
