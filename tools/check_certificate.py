@@ -11,12 +11,12 @@ import sys
 from fractions import Fraction as Q
 
 NUMBER = re.compile(r"[-+]?([0-9]+/0*[1-9][0-9]*|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]{1,4})?)")
-_left = [0]  # multiplications, before the check gives up
+_list, _left = list.copy, [0]  # which refuses text; multiplications before the check gives up
 def _number(text):  # JSON numbers come as text, too
     return Q(NUMBER.fullmatch(text)[0])
 def _network(data):  # rows [W | b] of each layer, the forms that are >= 0 on the domain, and the forms x_1, ..., x_d
-    rows = [zip(layer["weight"], layer["bias"], strict=True) for layer in data["layers"]]
-    layers = [[[*map(_number, weights), _number(bias)] for weights, bias in each] for each in rows]
+    rows = [zip(_list(layer["weight"]), _list(layer["bias"]), strict=True) for layer in _list(data["layers"])]
+    layers = [[[*map(_number, _list(weights)), _number(bias)] for weights, bias in each] for each in rows]
     d, domain = len(layers[0][0]) - 1, data.get("domain", "space")
     axes = [[Q(i == j) for j in range(d + 1)] for i in range(d)]
     ends = {"space": [(..., ...)] * d, "orthant": [("0", ...)] * d}.get(str(domain)) or domain["box"]
@@ -29,8 +29,8 @@ def _value(layers, point):
     return [row[0] for row in next(_pieces(layers, [[Q(v)] for v in point], []))[0]]
 def _relabelled(layers, orders, factors):  # new unit i is old unit order[i] times a positive factor
     made, before, last = [], [(j, Q(1)) for j in range(len(layers[0][0]) - 1)], len(layers[-1])
-    for rows, order, scales in zip(layers, [*orders, map(str, range(last))], [*factors, ["1"] * last], strict=True):
-        units = [(int(_number(i)), _number(s)) for i, s in zip(order, scales, strict=True)]
+    for rows, order, scales in zip(layers, [*orders, [*map(str, range(last))]], [*factors, ["1"] * last], strict=True):
+        units = [(int(_number(i)), _number(s)) for i, s in zip(_list(order), _list(scales), strict=True)]
         if sorted(i for i, _ in units) != [*range(len(rows))] or min(s for _, s in units) <= 0:
             return None
         made.append([[*(s * rows[i][j] / t for j, t in before), s * rows[i][-1]] for i, s in units])
@@ -73,7 +73,7 @@ def _proved(data):
     if (walls, len(axes), len(a[-1])) != (others, len(b[0][0]) - 1, len(b[-1])):
         return False
     if data["claim"] == "different":
-        point, stated = [*map(_number, data["point"])], [[*map(_number, row)] for row in data["values"]]
+        point, stated = [*map(_number, _list(data["point"]))], [[*map(_number, _list(row))] for row in data["values"]]
         outside = any(sum(v * w for v, w in zip([*point, 1], wall, strict=True)) < 0 for wall in walls)
         return not outside and stated[0] != stated[1] and stated == [_value(a, point), _value(b, point)]
     if data["claim"] != "same" or data["kind"] == "relabelling":
