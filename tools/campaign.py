@@ -437,7 +437,7 @@ class Examination:
             name = self.rng.choice(sorted(point))
             for values in (point, {**point, name: point[name] + 1}):
                 solver = z3.Solver()
-                solver.from_string(WRITERS["smtlib"](component.set).split("(check-sat)")[0])
+                solver.from_string(WRITERS["smtlib"](component.set))
                 for key, value in values.items():
                     solver.add(z3.Real(str(key)) == z3.Q(int(value.p), int(value.q)))
                 wanted = z3.sat if component.set.contains(values) else z3.unsat

@@ -154,7 +154,8 @@ class _Parser:
         if kind == "number":
             return parse_rational(word)
         if word not in self.letters:
-            declared = ", ".join(sorted(self.letters)) or "none"
+            known = sorted(self.letters)
+            declared = ", ".join(known[:10]) + f" and {len(known) - 10} more" * (len(known) > 10) or "none"
             raise InvalidNetworkError(
                 f"the letter {shown(word)} is not declared; declare it in symbols (declared: {declared})", value=word
             )

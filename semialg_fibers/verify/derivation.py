@@ -271,7 +271,7 @@ class Derivation:
         """
         keys = ("format", "version", "title", "hypotheses", "conclusions", "steps")
         name, version, title, given, shown, steps = keys_of(document_from_text(text), keys, "the document")
-        if name != FORMAT or version != 1 or not isinstance(steps, list):
+        if name != FORMAT or type(version) is not int or version != 1 or not isinstance(steps, list):
             raise InvalidNetworkError(f"this is no {FORMAT} document of version 1 with a list of steps")
         hypotheses, conclusions = statements_of(given, "the list of hypotheses"), statements_of(shown, "the claim")
         claim = Claim(text_from(title, "the title"), hypotheses, conclusions)
