@@ -118,7 +118,7 @@ class _Reader:
     def whole(self) -> sympy.Expr:
         found = self.sum()
         if self.at < len(self.tokens):
-            raise self.wrong(f"an unexpected {self.peek()!r}", self.position)
+            raise self.wrong(f"an unexpected {shown(self.peek())}", self.position)
         return found.value
 
     def sum(self) -> _Sized:
@@ -199,7 +199,7 @@ class _Reader:
                 raise self.wrong("a missing ')'", self.position)
             self.depth -= 1
             return inner
-        raise self.wrong(f"an unexpected {token!r}", place)
+        raise self.wrong(f"an unexpected {shown(token)}", place)
 
 
 def _digits(number: int) -> int:

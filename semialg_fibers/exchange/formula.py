@@ -90,7 +90,7 @@ class _Parser:
     def whole(self) -> Scalar:
         value = self.formula()
         if self.next:
-            raise self.fail(f"{self.next!r} is unexpected; write * between factors")
+            raise self.fail(f"{shown(self.next)} is unexpected; write * between factors")
         return value
 
     def formula(self) -> Scalar:
@@ -149,7 +149,7 @@ class _Parser:
             raise self.fail("it ends where a number or a letter is expected")
         kind, word = self.tokens[self.place]
         if kind == "operator":
-            raise self.fail(f"{word!r} stands where a number or a letter is expected")
+            raise self.fail(f"{shown(word)} stands where a number or a letter is expected")
         self.place += 1
         if kind == "number":
             return parse_rational(word)
