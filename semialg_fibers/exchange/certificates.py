@@ -17,13 +17,13 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from semialg_fibers.errors import CertificateRejected, InexactInputError, InvalidNetworkError
+from semialg_fibers.errors import CertificateRejected, InvalidNetworkError
 from semialg_fibers.exchange.files import read_text
 from semialg_fibers.exchange.json_text import network_from_parsed, network_to_json
-from semialg_fibers.exchange.json_values import Number, named, parse_json
-from semialg_fibers.geometry.scalar import Vector, vector
+from semialg_fibers.exchange.json_values import Number, keys_of, named, parse_json, shown
+from semialg_fibers.geometry.scalar import MAX_DIGITS, Vector, vector
 from semialg_fibers.networks.layer import Network
-from semialg_fibers.verify.certificate import DifferentCertificate, SameCertificate
+from semialg_fibers.verify.certificate import KINDS, DifferentCertificate, SameCertificate
 from semialg_fibers.verify.derivation import FORMAT as PROOF_FORMAT
 from semialg_fibers.verify.derivation import Derivation
 
@@ -81,24 +81,38 @@ class StoredProof:
 
 
 def certificate_to_json(a: Network, b: Network, certificate: SameCertificate | DifferentCertificate) -> str:
-    """Give the text of a certificate file."""
+    """Give the text of a certificate file.
+
+    Raises:
+        InvalidNetworkError: for numbers beyond the sizes that can be read back.
+    """
     document: dict[str, Any] = {"format": FORMAT, "version": 1}
     if isinstance(certificate, SameCertificate):
         document |= {
             "claim": "same",
             "kind": certificate.kind,
             "orders": [list(order) for order in certificate.orders],
-            "factors": [[str(value) for value in row] for row in certificate.factors],
+            "factors": [_written(row) for row in certificate.factors],
             "remarks": [list(pair) for pair in certificate.remarks],
         }
     else:
         document |= {
             "claim": "different",
-            "point": [str(value) for value in certificate.point],
-            "values": [[str(value) for value in row] for row in certificate.values],
+            "point": _written(certificate.point),
+            "values": [_written(row) for row in certificate.values],
         }
     head = json.dumps(document, indent=1, ensure_ascii=False)[:-2]
     return f'{head},\n "a": {network_to_json(a).strip()},\n "b": {network_to_json(b).strip()}\n}}\n'
+
+
+def _written(values: Vector) -> list[str]:
+    texts = [str(value) for value in values]
+    if any(len(part.lstrip("-")) > MAX_DIGITS for text in texts for part in text.split("/")):
+        raise InvalidNetworkError(
+            f"a number of the certificate is beyond the stated size of {MAX_DIGITS} digits, and no file can hold it; "
+            "the answer itself stands, and its check() works"
+        )
+    return texts
 
 
 def read_certificate(path: str | bytes | os.PathLike[Any]) -> Stored | StoredProof:
@@ -113,34 +127,66 @@ def read_certificate(path: str | bytes | os.PathLike[Any]) -> Stored | StoredPro
         document = parse_json(text)
         if isinstance(document, dict) and document.get("format") == PROOF_FORMAT:
             return StoredProof(Derivation.from_json(text))
-        if not isinstance(document, dict) or document.get("format") != FORMAT or document.get("version") != "1":
+        version = document.get("version") if isinstance(document, dict) and document.get("format") == FORMAT else None
+        if not isinstance(version, Number) or version != "1":
             raise InvalidNetworkError("this is no certificate file of version 1")
-        try:
-            a, b = (network_from_parsed(document[name]) for name in ("a", "b"))
-            return Stored(a, b, _certificate(document))
-        except (KeyError, TypeError, ValueError, InexactInputError) as error:
-            raise InvalidNetworkError(f"the certificate is incomplete or malformed: {error!r}") from None
+        claim = document.get("claim")
+        if claim not in ("same", "different"):
+            raise InvalidNetworkError(f"the claim is {shown(claim)}; a certificate claims 'same' or 'different'")
+        own, others = ("kind", "orders", "factors", "remarks"), ("point", "values")
+        needed = own[:3] if claim == "same" else others
+        keys_of(document, "the certificate", ["format", "version", "claim", *needed, "a", "b"], [*own, *others])
+        a, b = (_network(document[name], name) for name in ("a", "b"))
+        return Stored(a, b, _same(document) if claim == "same" else _different(document))
 
 
-def _certificate(document: dict[str, Any]) -> SameCertificate | DifferentCertificate:
-    if document["claim"] == "different":
-        left, right = _rows(document["values"])
-        return DifferentCertificate(vector(document["point"]), (vector(left), vector(right)))
-    if document["claim"] != "same":
-        raise ValueError(f"unknown claim {document['claim']!r}")
-    orders = tuple(tuple(_index(i) for i in order) for order in _rows(document["orders"]))
-    factors: tuple[Vector, ...] = tuple(vector(row) for row in _rows(document["factors"]))
-    remarks = tuple((str(name), str(value)) for name, value in _rows(document.get("remarks", [])))
-    return SameCertificate(str(document["kind"]), orders, factors, remarks)
+def _network(value: Any, name: str) -> Network:
+    net = network_from_parsed(value)
+    if not net.is_rational:
+        raise InvalidNetworkError(f"network {name} has letters; a certificate is about networks of numbers")
+    return net
+
+
+def _different(document: dict[str, Any]) -> DifferentCertificate:
+    values = _rows(document, "values")
+    if len(values) != 2:
+        raise InvalidNetworkError(f"values: expected those of both networks, got {len(values)}")
+    return DifferentCertificate(_numbers(document["point"], "point"), (values[0], values[1]))
+
+
+def _same(document: dict[str, Any]) -> SameCertificate:
+    kind, remarks = document["kind"], document.get("remarks", [])
+    if type(kind) is not str:
+        raise InvalidNetworkError(f"the kind is {shown(kind)}; expected a text such as {KINDS[0]!r}")
+    pairs = isinstance(remarks, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in remarks)
+    if not pairs or not all(isinstance(word, str) for pair in remarks for word in pair):
+        raise InvalidNetworkError("remarks: expected a list of pairs of texts")
+    orders = tuple(tuple(map(_index, order)) for order in _lists(document, "orders"))
+    return SameCertificate(kind, orders, _rows(document, "factors"), tuple((name, words) for name, words in remarks))
 
 
 def _index(value: Any) -> int:
-    if not isinstance(value, Number):  # neither text nor a truth value
-        raise TypeError("expected a whole number")
+    # Neither text nor a truth value; and reading very many digits takes very long.
+    if not isinstance(value, Number) or not value.isdecimal() or len(value) > 9:
+        raise InvalidNetworkError(f"orders: expected the number of a unit, from 0, got {shown(value)}")
     return int(value)
 
 
-def _rows(value: Any) -> list[list[Any]]:
+def _lists(document: dict[str, Any], name: str) -> list[list[Any]]:
+    value = document[name]
     if not isinstance(value, list) or not all(isinstance(row, list) for row in value):
-        raise TypeError("expected a list of lists")
+        raise InvalidNetworkError(f"{name}: expected a list of lists")
     return value
+
+
+def _rows(document: dict[str, Any], name: str) -> tuple[Vector, ...]:
+    return tuple(_numbers(row, name) for row in _lists(document, name))
+
+
+def _numbers(value: Any, name: str) -> Vector:
+    if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
+        raise InvalidNetworkError(f"{name}: expected a list of numbers")
+    try:
+        return vector(value)
+    except InvalidNetworkError as error:
+        raise InvalidNetworkError(f"{name}: {error.message}") from None

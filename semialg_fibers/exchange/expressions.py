@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from semialg_fibers.errors import InvalidNetworkError
 from semialg_fibers.geometry.scalar import MAX_DIGITS, shown
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 MAX_EXPONENT = 1000
 MAX_DEPTH = 50
+MAX_LENGTH = 1_000_000  # characters
+MAX_DEGREE = 1000  # of an expression, powers of powers multiplied
+MAX_RESULT = 100_000  # digits of a number that is multiplied out
 _TOKEN = re.compile(r"\s*(?:([0-9]+)|([^\W\d]\w*)|(\*\*|[-+*/()]))")
 
 
@@ -59,11 +62,23 @@ def parse_relation(text: str, symbols: Mapping[str, sympy.Symbol]) -> sympy.Rel:
     return kind(left, right, evaluate=False)
 
 
+class _Sized(NamedTuple):
+    """An expression with bounds of its degree and of the digits of its numbers, which SymPy multiplies out at once."""
+
+    value: sympy.Expr
+    degree: int
+    digits: int
+
+
 class _Reader:
     """Recursive descent; recursion only goes into parentheses, and not deep."""
 
     def __init__(self, text: str, symbols: Mapping[str, sympy.Symbol]) -> None:
         self.text, self.symbols, self.depth = text, symbols, 0
+        if not isinstance(text, str):
+            raise InvalidNetworkError(f"an expression is text, got {shown(text)}")
+        if len(text) > MAX_LENGTH:
+            raise InvalidNetworkError(f"an expression has more than the stated {MAX_LENGTH:,} characters")
         self.tokens: list[tuple[str, str, int]] = []
         position = 0
         end = len(text.rstrip())
@@ -92,40 +107,56 @@ class _Reader:
     def position(self) -> int:
         return self.tokens[self.at][2] if self.at < len(self.tokens) else len(self.text)
 
+    def within(self, degree: int, digits: int, place: int) -> tuple[int, int]:
+        """Give the bounds of a result that is about to be made; refuse it before it is."""
+        if degree > MAX_DEGREE:
+            raise self.wrong(f"a degree above {MAX_DEGREE}", place)
+        if digits > MAX_RESULT:
+            raise self.wrong(f"a number of more than {MAX_RESULT:,} digits", place)
+        return degree, digits
+
     def whole(self) -> sympy.Expr:
         found = self.sum()
         if self.at < len(self.tokens):
-            raise self.wrong(f"an unexpected {self.peek()!r}", self.position)
-        return found
+            raise self.wrong(f"an unexpected {shown(self.peek())}", self.position)
+        return found.value
 
-    def sum(self) -> sympy.Expr:
+    def sum(self) -> _Sized:
         import sympy
 
-        sign = self.take("-", "+")
-        terms = []
+        sign, place = self.take("-", "+"), self.position
+        terms, degree, digits, spent = [], 0, 0, 0
         while True:
-            product = self.product()
-            terms.append(-product if sign == "-" else product)
+            term = self.product()
+            terms.append(-term.value if sign == "-" else term.value)
+            degree, digits, spent = max(degree, term.degree), max(digits, term.digits), spent + term.digits
+            if spent > MAX_LENGTH:
+                raise self.wrong(f"numbers of more than {MAX_LENGTH:,} digits in a sum", place)
             sign = self.take("+", "-")
             if sign is None:
-                return sympy.Add(*terms)
+                break
+        value = sympy.Add(*terms)
+        for part in sympy.Add.make_args(value) if len(terms) > 1 else ():  # equal terms have become one
+            number = part.as_coeff_Mul()[0]
+            digits = max(digits, _digits(number.p), _digits(number.q))
+        return _Sized(value, *self.within(degree, digits, place))
 
-    def product(self) -> sympy.Expr:
+    def product(self) -> _Sized:
         import sympy
 
-        factors, sign = [self.power()], self.take("*", "/")
+        first, sign = self.power(), self.take("*", "/")
+        factors, degree, digits = [first.value], first.degree, first.digits
         while sign is not None:
             place = self.position
             factor = self.power()
-            if sign == "/":
-                if factor.is_zero:
-                    raise self.wrong("a division by zero", place)
-                factor = 1 / factor
-            factors.append(factor)
+            degree, digits = self.within(degree + factor.degree, digits + factor.digits, place)
+            if sign == "/" and factor.value.is_zero:
+                raise self.wrong("a division by zero", place)
+            factors.append(1 / factor.value if sign == "/" else factor.value)
             sign = self.take("*", "/")
-        return sympy.Mul(*factors)
+        return _Sized(sympy.Mul(*factors), degree, digits)
 
-    def power(self) -> sympy.Expr:
+    def power(self) -> _Sized:
         base, place = self.atom(), self.position
         if self.take("**") is None:
             return base
@@ -139,11 +170,12 @@ class _Reader:
             raise self.wrong("an exponent that is no whole number", self.position)
         if len(digits) > 6 or int(digits) > MAX_EXPONENT:
             raise self.wrong(f"an exponent above {MAX_EXPONENT}", place)
-        if sign < 0 and base.is_zero:
+        if sign < 0 and base.value.is_zero:
             raise self.wrong("a division by zero", place)
-        return base ** (sign * int(digits))
+        bounds = self.within(base.degree * int(digits), base.digits * int(digits), place)
+        return _Sized(base.value ** (sign * int(digits)), *bounds)
 
-    def atom(self) -> sympy.Expr:
+    def atom(self) -> _Sized:
         import sympy
 
         if self.at == len(self.tokens):
@@ -153,11 +185,11 @@ class _Reader:
         if kind == "number":
             if len(token) > MAX_DIGITS:
                 raise self.wrong(f"a number beyond the stated size of {MAX_DIGITS} digits", place)
-            return sympy.Integer(token)
+            return _Sized(sympy.Integer(token), 0, len(token))
         if kind == "name":
             if token not in self.symbols:
-                raise self.wrong(f"the unknown name {token!r}", place)
-            return self.symbols[token]
+                raise self.wrong(f"the unknown name {shown(token)}", place)
+            return _Sized(self.symbols[token], 1, 0)
         if token == "(":
             self.depth += 1
             if self.depth > MAX_DEPTH:
@@ -167,4 +199,8 @@ class _Reader:
                 raise self.wrong("a missing ')'", self.position)
             self.depth -= 1
             return inner
-        raise self.wrong(f"an unexpected {token!r}", place)
+        raise self.wrong(f"an unexpected {shown(token)}", place)
+
+
+def _digits(number: int) -> int:
+    return number.bit_length() * 302 // 1000 + 1

@@ -90,7 +90,7 @@ class _Parser:
     def whole(self) -> Scalar:
         value = self.formula()
         if self.next:
-            raise self.fail(f"{self.next!r} is unexpected; write * between factors")
+            raise self.fail(f"{shown(self.next)} is unexpected; write * between factors")
         return value
 
     def formula(self) -> Scalar:
@@ -149,12 +149,13 @@ class _Parser:
             raise self.fail("it ends where a number or a letter is expected")
         kind, word = self.tokens[self.place]
         if kind == "operator":
-            raise self.fail(f"{word!r} stands where a number or a letter is expected")
+            raise self.fail(f"{shown(word)} stands where a number or a letter is expected")
         self.place += 1
         if kind == "number":
             return parse_rational(word)
         if word not in self.letters:
-            declared = ", ".join(sorted(self.letters)) or "none"
+            known = sorted(self.letters)
+            declared = ", ".join(known[:10]) + f" and {len(known) - 10} more" * (len(known) > 10) or "none"
             raise InvalidNetworkError(
                 f"the letter {shown(word)} is not declared; declare it in symbols (declared: {declared})", value=word
             )

@@ -62,7 +62,7 @@ def network_from_json(text: str, source: str) -> Network:
 it in symbols (declared: none); write a number such as "3", "-1/2" or "0.25"
     """
     with named(source):
-        return network_from_parsed(parse_json(text.removeprefix("\ufeff")))
+        return network_from_parsed(parse_json(text.removeprefix("\ufeff") if isinstance(text, str) else text))
 
 
 def network_to_json(net: Network) -> str:

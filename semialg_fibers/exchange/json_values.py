@@ -59,6 +59,8 @@ def parse_json(text: str) -> Any:
     Raises:
         InvalidNetworkError: where the text is no JSON, or beyond the stated sizes (place: `line` and `column`).
     """
+    if not isinstance(text, str):
+        raise InvalidNetworkError(f"JSON is read from text, got {type(text).__name__}")
     if not text or text.isspace():
         raise InvalidNetworkError("the text is empty; give a network file", line=1)
     check_size(text)

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from semialg_fibers.errors import InvalidNetworkError
 from semialg_fibers.exchange.expressions import parse_expression, parse_relation
+from semialg_fibers.exchange.json_values import check_size
 from semialg_fibers.exchange.traversal import Document, Facts, Section, decimal
 from semialg_fibers.fibers.component import Parametrization
-from semialg_fibers.geometry.scalar import shown
+from semialg_fibers.geometry.scalar import MAX_DIGITS, shown
 from semialg_fibers.geometry.semialgebraic import BasicSet
 from semialg_fibers.geometry.substitution import SIGNS
 
@@ -137,8 +138,15 @@ def document_of_json(text: str) -> Document:
     Raises:
         InvalidNetworkError: where the text is no such document, naming the place.
     """
+    if not isinstance(text, str):
+        raise InvalidNetworkError(f"a document is read from text, got {type(text).__name__}")
+    check_size(text)
     try:
-        record = json.loads(text, parse_float=_no_float, parse_constant=_no_float)
+        record = json.loads(
+            text, parse_float=_no_float, parse_constant=_no_float, parse_int=_whole_number, object_pairs_hook=_object
+        )
+    except InvalidNetworkError:
+        raise
     except (ValueError, RecursionError) as error:
         raise InvalidNetworkError(f"this is no JSON document: {error}") from None
     read = _Reading()
@@ -164,6 +172,19 @@ def document_of_json(text: str) -> Document:
 
 def _no_float(text: str) -> Any:
     raise InvalidNetworkError(f"{text} is a float; every number of this format is exact", value=text)
+
+
+def _whole_number(text: str) -> int:
+    if len(text) > MAX_DIGITS + 1:  # reading very many digits takes very long
+        raise InvalidNetworkError(f"a number of {len(text)} digits is beyond the stated size of {MAX_DIGITS}")
+    return int(text)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise InvalidNetworkError("a key of the document is repeated; keep one")
+    return found
 
 
 class _Reading:
@@ -212,7 +233,10 @@ class _Reading:
                 raise InvalidNetworkError(f"of {name} is assumed {shown(words)}, expected words such as 'positive'")
             if not name.isidentifier() or name in made:
                 raise InvalidNetworkError(f"{shown(name)} is no name, or stands twice", value=name)
-            made[name] = sympy.Symbol(name, **dict.fromkeys(words, True))
+            try:
+                made[name] = sympy.Symbol(name, **dict.fromkeys(words, True))
+            except ValueError:
+                raise InvalidNetworkError(f"what is assumed of {name} contradicts itself: {shown(words)}") from None
         return made
 
     def section(self, record: Any, is_component: bool) -> Section:
@@ -250,7 +274,7 @@ class _Reading:
         kinds = ("equations", "positive", "nonnegative")
         equations, positive, nonnegative = (self._expressions(record, k, parse_expression, symbols) for k in kinds)
         headings = []
-        for pair in record.get("headings", []):
+        for pair in self.field(record, "headings", list) if "headings" in record else []:
             if not (isinstance(pair, list) and len(pair) == 2 and type(pair[0]) is int and isinstance(pair[1], str)):
                 raise InvalidNetworkError(f"in 'headings' stands {shown(pair)}, expected [index, words]")
             headings.append((pair[0], pair[1]))

@@ -82,7 +82,7 @@ class Polyhedron(Domain):
 
     def infimum(self, form: Form) -> fmpq | None:
         """Give the least value at the ends of the rays of the cone, −∞ when the form falls along a direction."""
-        whole = primitive(form)
+        whole = primitive(tuple(map(fmpq, form)))  # integers come, too
         linear = (*whole[:-1], 0)
         if any(value_on(linear, line) for line in self._cone.lineality):
             return None

@@ -66,7 +66,7 @@ class SameCertificate:
         >>> SameCertificate("relabelling", ((1, 0),), ((fmpq(2), fmpq(3)),)).check(a, b)
         True
         """
-        if a.domain != b.domain or a.widths[-1] != b.widths[-1]:
+        if not _comparable(a, b):
             return False
         if self.kind == "relabelling":
             return _is_relabelling(a, b, self.orders, self.factors)
@@ -88,13 +88,18 @@ class DifferentCertificate:
         >>> DifferentCertificate((fmpq(-1),), ((fmpq(0),), (fmpq(-1),))).check(a, b)
         True
         """
-        if a.domain != b.domain or a.widths[-1] != b.widths[-1]:
+        if not _comparable(a, b):
             return False
         exact_point = all(isinstance(value, fmpq) for value in self.point)
         if not exact_point or len(self.point) != a.domain.dimension or not a.domain.contains(self.point):
             return False
         found = (value_at(a, self.point), value_at(b, self.point))
         return found[0] != found[1] and self.values == found
+
+
+def _comparable(a: Network, b: Network) -> bool:
+    """Say whether both are networks of numbers with one domain and one number of outputs."""
+    return a.is_rational and b.is_rational and a.domain == b.domain and a.widths[-1] == b.widths[-1]
 
 
 # relabelling

@@ -22,6 +22,8 @@ from functools import cached_property
 from itertools import pairwise
 
 from semialg_fibers.errors import InvalidNetworkError
+from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError
+from semialg_fibers.geometry.scalar import shown
 from semialg_fibers.verify.notation import RELU, sentence_of, text_of
 
 Size = str | int
@@ -70,11 +72,11 @@ class Term:
             InvalidNetworkError: for sizes that do not fit, parts that are no plain terms, and terms that are too deep.
         """
         if type(self.shape) is not tuple or len(self.shape) != 2 or not all(map(_is_size, self.shape)):
-            raise InvalidNetworkError(f"a shape is a pair of names or positive integers, got {self.shape!r}")
+            raise InvalidNetworkError(f"a shape is a pair of names or positive integers, got {shown(self.shape)}")
         if type(self.head) is not str or type(self.name) is not str or type(self.parts) is not tuple:
             raise InvalidNetworkError("a term is made of plain text and tuples")
         if not all(type(part) is Term for part in self.parts):
-            raise InvalidNetworkError(f"the parts of a term are terms, got {self.parts!r}")
+            raise InvalidNetworkError(f"the parts of a term are terms, got {shown(self.parts)}")
         if not self._fits():
             given = ", ".join(f"{part} ({part.shape[0]}×{part.shape[1]})" for part in self.parts)
             raise InvalidNetworkError(
@@ -86,6 +88,8 @@ class Term:
             )
         if self.count > MAX_PARTS:
             raise InvalidNetworkError(f"a term has more than {MAX_PARTS:,} parts; name a part, and say what it equals")
+            words = f"no {self.shape[0]}×{self.shape[1]} matrix is the {self.head} {self.name!r} of [{given}]"
+            raise InvalidNetworkError(words if len(words) <= 300 else f"{words[:300]}... ({len(words):,} characters)")
 
     def _fits(self) -> bool:
         (rows, columns), parts = self.shape, self.parts
@@ -228,9 +232,9 @@ class Statement:
             InvalidNetworkError: for an unknown relation, and for terms that it cannot speak of.
         """
         if type(self.relation) is not str or self.relation not in RELATIONS:
-            raise InvalidNetworkError(f"no relation is called {self.relation!r}; there are {', '.join(RELATIONS)}")
+            raise InvalidNetworkError(f"no relation is called {shown(self.relation)}; there are {', '.join(RELATIONS)}")
         if type(self.terms) is not tuple or not all(type(term) is Term for term in self.terms):
-            raise InvalidNetworkError(f"a statement speaks of terms, got {self.terms!r}")
+            raise InvalidNetworkError(f"a statement speaks of terms, got {shown(self.terms)}")
         count = RELATIONS[self.relation]
         if len(self.terms) != count or (self.name != "" if count else not is_name(self.name)):
             raise InvalidNetworkError(f"the relation {self.relation!r} needs {count or 'no'} terms and else a function")

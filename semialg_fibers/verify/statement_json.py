@@ -91,7 +91,9 @@ def document_from_text(text: str) -> Any:
     if len(text) > MAX_TEXT:
         raise InvalidNetworkError(f"a derivation of more than {MAX_TEXT:,} characters is beyond the stated size")
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=_no_number, parse_float=_no_number)
+        return json.loads(
+            text, object_pairs_hook=_object, parse_constant=_no_number, parse_float=_no_number, parse_int=_whole
+        )
     except SemialgError:
         raise
     except (ValueError, RecursionError) as error:
@@ -107,6 +109,12 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_number(text: str) -> Any:
     raise InvalidNetworkError(f"a derivation holds whole numbers only, got {text[:50]}")
+
+
+def _whole(text: str) -> int:
+    if len(text) > 12:  # reading very many digits takes very long
+        raise InvalidNetworkError(f"a size of {len(text)} digits is beyond what a derivation may have")
+    return int(text)
 
 
 def keys_of(value: Any, keys: Sequence[str], where: str) -> list[Any]:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, UnsupportedError
 from semialg_fibers.geometry.domain import Box, Orthant, Space, negated
+from semialg_fibers.geometry.polyhedron import Polyhedron
 from semialg_fibers.geometry.scalar import ZERO, affine_value, vector
 from semialg_fibers.networks.layer import Layer, Network, relu
 from semialg_fibers.networks.neuron_kind import (
@@ -229,3 +230,11 @@ def test_a_layer_that_is_not_hidden_is_refused(layer):
     net = Network([([[1]], [0])] * 3)
     with pytest.raises(InvalidNetworkError, match=rf"layer {layer} is not hidden: the hidden layers are 1\.\.2"):
         neuron_types(net, layer)
+
+
+def test_one_hidden_layer_on_a_polyhedron():
+    """The triangle x + y ≤ 2, x ≥ −1, y ≥ −1; three of the rows vanish at a corner of it."""
+    triangle = Polyhedron([[1, 1], [0, -1], [-1, 0]], [2, 1, 1])
+    rows = [([2, 4], -10), ([1, 1], 2), ([1, -1], 1), ([0, 0], "1/2"), ([0, 0], 0), (["1/2", 0], "-3/2")]
+    net = Network([([row for row, _ in rows], [bias for _, bias in rows]), ([[1] * 6], [0])], triangle)
+    assert neuron_types(net) == ("dead", "linear", "nonlinear", "linear", "dead", "dead")

@@ -1,0 +1,180 @@
+"""Every reader of text under hostile input: mutated files, files from grammars, and texts that ask for too much.
+
+`tools/fuzz.py` holds the mutations and the outcomes; it runs as long as one likes. This is its short form.
+"""
+
+import importlib.util
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import semialg_fibers as package
+
+SCRIPT = Path(__file__).parents[2] / "tools" / "fuzz.py"
+specification = importlib.util.spec_from_file_location("fuzz", SCRIPT)
+fuzz = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(fuzz)
+VALID = fuzz.seeds()
+
+
+@pytest.fixture(scope="module")
+def readers(tmp_path_factory):
+    return fuzz.readers(tmp_path_factory.mktemp("fuzz"))
+
+
+def assert_documented(readers, kind, text):
+    found = fuzz.outcome(readers[kind], text)
+    assert not found.startswith("FAULT"), f"{found}\n{text[:2000]!r}"
+    return found
+
+
+@pytest.mark.parametrize("kind", sorted(VALID))
+def test_valid_texts_are_read(readers, kind):
+    assert [fuzz.outcome(readers[kind], text) for text in VALID[kind]] == ["read"] * len(VALID[kind])
+
+
+@pytest.mark.parametrize("kind", sorted(VALID))
+def test_mutated_texts_have_documented_outcomes(readers, kind):
+    found = set()
+    for seed in range(150):
+        rng = random.Random(f"test {kind} {seed}")
+        found.add(assert_documented(readers, kind, fuzz.mutated(rng, rng.choice(VALID[kind]))))
+    assert {"read", "InvalidNetworkError"} <= found  # the mutations are neither all harmless nor all absurd
+
+
+scalars = st.sampled_from(fuzz.VALUES) | st.integers(-3, 3) | st.text(max_size=5) | st.sampled_from(["a", "x", "1/2"])
+trees = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner))
+FILES = [kind for kind in sorted(VALID) if VALID[kind][0].startswith("{")]
+
+
+@settings(max_examples=150)
+@given(st.sampled_from(FILES), st.data())
+def test_any_value_in_any_place_of_a_file(readers, kind, data):
+    document = json.loads(data.draw(st.sampled_from(VALID[kind])))
+    places = list(fuzz._places(document))
+    for holder, key in data.draw(st.lists(st.sampled_from(places), min_size=1, max_size=2)):
+        holder[key] = data.draw(trees)
+    assert_documented(readers, kind, json.dumps(document))
+
+
+NUMBERS = st.sampled_from(["0", "1", "2", "7", "9" * 3999, "0.5", "1e3", "1e3999", "12"])
+LETTERS = st.sampled_from(["a", "b", "x", "y"])
+
+
+def larger(inner):
+    exponents = st.sampled_from(["0", "1", "2", "3", "-1", "(-2)", "7", "100", "1000"])
+    return st.one_of(
+        st.builds("{}{}{}".format, inner, st.sampled_from([" + ", " - ", "*", "/"]), inner),
+        st.builds("({})".format, inner),
+        st.builds("({})**{}".format, inner, exponents),
+        st.builds("-{}".format, inner),
+    )
+
+
+@settings(max_examples=200)
+@given(st.recursive(NUMBERS | LETTERS, larger, max_leaves=12), st.sampled_from([">=", "<", ">"]))
+@example("(((9**1000)**1000)**1000)**1000", ">")
+@example("((((2*x)**1000)**1000)**1000)**1000", ">")
+@example("(a + b + 1)**100*(a - b)**100", ">")
+@example("1/(1 - 1)", ">")
+@example("(x - x)**-1", ">")
+def test_formulas_of_the_grammar_are_read_or_refused(readers, text, sign):
+    for kind, written in (("formula", text), ("expression", text), ("relation", f"{text} {sign} 0")):
+        assert_documented(readers, kind, written)
+
+
+# In a process of its own, where memory, time and the system are watched.
+
+WATCHED = """
+import json, resource, sys, tempfile
+sys.set_int_max_str_digits(0)  # as the command line has it
+from pathlib import Path
+sys.path[:0] = {folders!r}
+import fuzz
+with tempfile.TemporaryDirectory() as folder:
+    readers = fuzz.readers(Path(folder))
+    for kind, texts in fuzz.seeds().items():
+        readers[kind](texts[0])  # whatever is imported late is imported now
+    seen = []
+
+    def watch(event, arguments):
+        if event in ("os.system", "subprocess.Popen", "os.exec", "os.posix_spawn", "socket.connect", "os.remove"):
+            seen.append(event)
+        elif event == "compile" and arguments[0] is not None:
+            seen.append(f"compile {{arguments[0]!r:.50}}")
+        elif event == "import":
+            seen.append(f"import {{arguments[0]}}")
+        elif event == "exec" and arguments[0].co_filename == "<string>":
+            seen.append("exec")
+
+    inputs = json.loads(sys.stdin.read())
+    resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+    resource.setrlimit(resource.RLIMIT_CPU, (120, 120))
+    sys.addaudithook(watch)
+    found = [fuzz.outcome(readers[kind], text) for kind, text in inputs]
+    noticed = list(seen)
+print(json.dumps([found, noticed]))
+"""
+CODE = "__import__('os').system('touch pwned')"
+
+
+def put(kind, old, new, which=0):
+    text = VALID[kind][which]
+    assert old in text
+    return kind, text.replace(old, new, 1)
+
+
+MANY = "".join(f'"c{i}": "real", ' for i in range(20_000))
+BOMBS = {
+    "a power tower in a set": put("set", "- 1", "- (((9**1000)**1000)**1000)**1000"),
+    "a hidden power tower": put("set", "- 1", "- (((2*b3_0)**1000)**1000)**1000"),
+    "a product of powers": ("expression", "*".join(["7**1000"] * 3000)),
+    "a sum of unlike denominators": ("expression", " + ".join(f"1/{n}**1000" for n in range(10_001, 12_000))),
+    "a long expression": ("expression", "+".join(["x"] * 600_000)),
+    "deep parentheses": ("expression", "(" * 100_000 + "x" + ")" * 100_000),
+    "many signs": ("formula", "-" * 1999 + "a"),
+    "a power of a sum": ("formula", "(a + b + 1)**100*(a - b + 1)**100*(2*a + b)**100"),
+    "a power tower in a formula": ("formula", "(((9**100)**100)**100)**100"),
+    "an order of a million digits": put("certificate", '"orders": [\n  [\n   1', f'"orders": [[{"7" * 1_000_000}'),
+    "a size of a million digits": put("proof", '"n"', "7" * 1_000_000),
+    "a dimension of a million digits": put("set", '"dimension": 5', f'"dimension": {"7" * 1_000_000}'),
+    "a kind of a million letters": put("certificate", '"relabelling"', f'"{"k" * 1_000_000}"'),
+    "remarks that are nested": put("certificate", '"remarks": []', f'"remarks": [["a", {"[" * 900}{"]" * 900}]]'),
+    "many brackets": ("set", "[" * 1_000_000),
+    "many commas": ("set", "[" + "1," * 6_000_000 + "1]"),
+    "many letters": put("network", '"symbols": {', f'"symbols": {{{MANY}', 1),
+    "code in a network": put("network", '"1"', f'"{CODE}"'),
+    "code in a set": put("set", "- 1", f"- {CODE}"),
+    "code as a name": put("set", '"b3_0"', f'"{CODE}"'),
+    "code in a proof": put("proof", '"n"', f'"{CODE}"'),
+    "code as a kind": put("certificate", '"relabelling"', f'"{CODE}"'),
+}  # fmt: skip
+
+
+def test_bombs_take_little_memory_and_time_and_nothing_is_evaluated(tmp_path):
+    """2 GB of memory and two minutes of computing are far more than all of them need together."""
+    done = subprocess.run(
+        [sys.executable, "-c", WATCHED.format(folders=[str(SCRIPT.parent), str(Path(package.__file__).parents[1])])],
+        input=json.dumps(list(BOMBS.values())), capture_output=True, text=True, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    found, noticed = json.loads(done.stdout)
+    outcomes = dict(zip(BOMBS, found, strict=True))
+    assert {name: told for name, told in outcomes.items() if told.startswith("FAULT")} == {}
+    read = {name for name, told in outcomes.items() if told == "read"}
+    assert read <= {"many letters", "code in a proof"}
+    assert noticed == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_text_that_is_none():
+    for value in (None, 5, b"{}", ["{}"]):
+        for read in (fuzz.from_json, fuzz.Derivation.from_json, lambda text: fuzz.network_from_json(text, "f")):
+            with pytest.raises(fuzz.SemialgError, match="text"):
+                read(value)
