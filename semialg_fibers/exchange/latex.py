@@ -46,41 +46,6 @@ _TURNED = {">": "<", "<": ">", r"\ge": r"\le", r"\le": r"\ge", "=": "="}
 # expressions
 
 
-def symbol_latex(name: str) -> str:
-    r"""Write a symbol's name; indices of the name count from 0, in LaTeX from 1.
-
-    >>> print(symbol_latex("W1_0_2"), symbol_latex("b2_0"), symbol_latex("lambda_0"), symbol_latex("x"))
-    W^{(1)}_{1,3} b^{(2)}_{1} \lambda_{1} x
-    """
-    head, indices = _parts_of(name)
-    return head + (f"_{{{','.join(str(i) for i in indices)}}}" if indices else "")
-
-
-def _parts_of(name: str) -> tuple[str, tuple[int, ...]]:
-    """Give what comes before the indices, and the indices from 1."""
-    match = _NAME.fullmatch(name)
-    if match is None:
-        return rf"\mathrm{{{_escaped(name)}}}", ()
-    word, number, rest = match.groups()
-    indices = tuple(int(i) + 1 for i in rest.split("_")[1:])
-    head = rf"\{word}" if word in _GREEK else word if len(word) == 1 else rf"\mathrm{{{word}}}"
-    if number:
-        head += f"^{{({number})}}" if indices else f"_{{{number}}}"
-    return head, indices
-
-
-def _escaped(words: str) -> str:
-    signs = (r"\textbackslash{}", r"\^{}", r"\~{}", r"$\ge$", r"$\le$", r"$\times$", "-")
-    special = dict(zip("\\^~≥≤×−", signs, strict=True))
-    text = "".join(special.get(c, rf"\{c}" if c in "&%$#_{}" else c) for c in words)
-    text = re.sub(r"\bR\\\^\{\}([0-9]+)", r"$\\mathbf{R}^{\1}$", text)
-    return text.encode("ascii", "replace").decode()
-
-
-Namer = Callable[[str], str]
-
-
-def expression_latex(expression: sympy.Expr, name: Namer = symbol_latex) -> str:
 def expression_latex(expression: sympy.Expr, name: Namer = _PLAIN) -> str:
     r"""Write a rational expression.
 

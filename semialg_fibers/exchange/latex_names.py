@@ -39,7 +39,15 @@ GENERAL = frozenset(
 
 def escaped(words: str) -> str:
     """Write words as text, in ASCII."""
-    special = {"\\": r"\textbackslash{}", "^": r"\^{}", "~": r"\~{}", "≥": r"$\ge$", "≤": r"$\le$", "−": "-"}
+    special = {
+        "\\": r"\textbackslash{}",
+        "^": r"\^{}",
+        "~": r"\~{}",
+        "≥": r"$\ge$",
+        "≤": r"$\le$",
+        "−": "-",
+        "×": r"$\times$",
+    }
     special |= {sign: f"${command}$" for sign, command in _SIGNS.items()}
     text = "".join(special.get(c, rf"\{c}" if c in "&%$#_{}" else c) for c in words)
     text = re.sub(r"\bR\\\^\{\}([0-9]+)", r"$\\mathbf{R}^{\1}$", text)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from semialg_fibers.errors import InvalidNetworkError
-from semialg_fibers.exchange.latex import symbol_latex
+from semialg_fibers.exchange.latex_names import NameTable
 from semialg_fibers.fibers.bottleneck import Fiber, first_components
 from semialg_fibers.fibers.component import FiberComponent, Parametrization
 from semialg_fibers.fibers.letters import parameter_names
@@ -77,8 +77,9 @@ def plot_fiber(
         _draw(axes, listed[k], names, tuple(free), style, 4.5 * 0.6**place)
     own = [float(found.network.parameters[name]) for name in names]
     axes.plot(*([value] for value in own), "k*", markersize=9, label="θ", zorder=6)
+    written = NameTable(names)
     for name, put in zip(names, (axes.set_xlabel, axes.set_ylabel, getattr(axes, "set_zlabel", None)), strict=False):
-        put(f"${symbol_latex(name)}$")
+        put(f"${written(name)}$")
     made.legend(loc="outside lower center", ncols=1, frameon=False)
     axes.set_title(f"{'-'.join(map(str, found.network.widths))}: dimension {found.dimension}")
     return made

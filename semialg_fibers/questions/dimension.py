@@ -22,7 +22,6 @@ from semialg_fibers.errors import BudgetExceededError, UnsupportedError
 from semialg_fibers.geometry.enumeration import Family, Runner
 from semialg_fibers.geometry.linear import Matrix, primes
 from semialg_fibers.networks.cells import Branch, Cell, branch_cells, branches, check_least, each_cell
-from semialg_fibers.networks.cells import Cell, check_least, each_cell
 from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.sight import with_integers

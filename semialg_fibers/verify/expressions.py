@@ -22,7 +22,6 @@ from functools import cached_property
 from itertools import pairwise
 
 from semialg_fibers.errors import InvalidNetworkError
-from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError
 from semialg_fibers.geometry.scalar import shown
 from semialg_fibers.verify.notation import RELU, sentence_of, text_of
 
@@ -79,17 +78,14 @@ class Term:
             raise InvalidNetworkError(f"the parts of a term are terms, got {shown(self.parts)}")
         if not self._fits():
             given = ", ".join(f"{part} ({part.shape[0]}×{part.shape[1]})" for part in self.parts)
-            raise InvalidNetworkError(
-                f"no {self.shape[0]}×{self.shape[1]} matrix is the {self.head} {self.name!r} of [{given}]"
-            )
+            words = f"no {self.shape[0]}×{self.shape[1]} matrix is the {self.head} {self.name!r} of [{given}]"
+            raise InvalidNetworkError(words if len(words) <= 300 else f"{words[:300]}... ({len(words):,} characters)")
         if self.depth > MAX_DEPTH:  # recursion is safe everywhere
             raise InvalidNetworkError(
                 f"a term is nested more than {MAX_DEPTH} deep; name a part, and say what it equals"
             )
         if self.count > MAX_PARTS:
             raise InvalidNetworkError(f"a term has more than {MAX_PARTS:,} parts; name a part, and say what it equals")
-            words = f"no {self.shape[0]}×{self.shape[1]} matrix is the {self.head} {self.name!r} of [{given}]"
-            raise InvalidNetworkError(words if len(words) <= 300 else f"{words[:300]}... ({len(words):,} characters)")
 
     def _fits(self) -> bool:
         (rows, columns), parts = self.shape, self.parts
