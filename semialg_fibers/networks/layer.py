@@ -13,7 +13,6 @@ References: theory §1.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -363,7 +362,8 @@ class Network:
         """
         self._hidden(layer)
         before, after = self.layers[layer - 1], self.layers[layer]
-        if not hasattr(order, "__iter__") or Counter(order) != Counter(range(before.outputs)):
+        units = sorted(range(before.outputs), key=str)
+        if not hasattr(order, "__iter__") or sorted(order, key=str) != units:
             raise InvalidNetworkError(
                 f"{order!r} is no permutation of the {before.outputs} units of layer {layer}", layer=layer
             )
