@@ -6,6 +6,7 @@
 import importlib.util
 import json
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import semialg_fibers as package
+from semialg_fibers.exchange import expressions, formula, json_text, json_values
+from semialg_fibers.geometry import expression
+from semialg_fibers.geometry.scalar import MAX_DIGITS
+from semialg_fibers.verify import statement_json
 
 SCRIPT = Path(__file__).parents[2] / "tools" / "fuzz.py"
 specification = importlib.util.spec_from_file_location("fuzz", SCRIPT)
@@ -178,3 +183,17 @@ def test_text_that_is_none():
         for read in (fuzz.from_json, fuzz.Derivation.from_json, lambda text: fuzz.network_from_json(text, "f")):
             with pytest.raises(fuzz.SemialgError, match="text"):
                 read(value)
+
+
+def test_the_limits_are_those_of_the_documentation():
+    """The table of docs/conventions.md, number for number."""
+    text = (Path(__file__).parents[2] / "docs" / "conventions.md").read_text(encoding="utf-8")
+    table = text.split("## Limits")[1].split("##")[0]
+    found = [int(number.replace(",", "")) for line in table.splitlines() if line.startswith("| ")
+             for number in re.findall(r"\b[0-9][0-9,]*[0-9]\b", line)]  # fmt: skip
+    assert found == [
+        json_values.MAX_BYTES, json_values.MAX_ENTRIES, json_values.MAX_KEYS, MAX_DIGITS, json_text.MAX_ROW_DIGITS,
+        json_text.MAX_MATRIX_BYTES, formula.MAX_FORMULA, formula.MAX_DEPTH, formula.MAX_EXPONENT, expression.MAX_DEGREE,
+        expression.MAX_TERMS, expressions.MAX_LENGTH, expressions.MAX_DEPTH, expressions.MAX_EXPONENT,
+        expressions.MAX_DEGREE, expressions.MAX_RESULT, statement_json.MAX_TEXT, statement_json.MAX_DEPTH,
+    ]  # fmt: skip
