@@ -337,7 +337,12 @@ def main() -> None:
     sys.set_int_max_str_digits(0)  # 2000! has more digits than Python would print; files have a limit of their own
     if sys.stdout is None:  # closed: let writing fail as on a full disk, instead of losing the data in silence
         sys.stdout = open(os.devnull)  # noqa: SIM115
-    elif isinstance(sys.stdout, io.TextIOWrapper):  # an encoding without ≥ shows it as \u2265, which JSON can read
+    elif isinstance(sys.stdout, io.TextIOWrapper):
+        if isinstance(
+            sys.stdout.buffer, io.RawIOBase
+        ):  # PYTHONUNBUFFERED: what a full disk does not take would be lost
+            sys.stdout = open(sys.stdout.fileno(), "w", encoding=sys.stdout.encoding, closefd=False)  # noqa: SIM115
+        # An encoding without ≥ shows it as \u2265, which JSON can read.
         sys.stdout.reconfigure(errors="backslashreplace")
     sys.exit(run(sys.argv[1:]))
 
@@ -360,13 +365,19 @@ def run(arguments: list[str]) -> int:
     except _Terminated:
         return 143
     except (BrokenPipeError, SystemExit):  # click turns a broken pipe into SystemExit
-        # The reader has gone: nothing more to say to it, and Python's own flush at exit must not say it either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget_output()  # the reader has gone: nothing more to say to it
         return 0
     except (MemoryError, RecursionError) as error:
         return _refuse(f"the input is too large for this machine ({type(error).__name__})")
     except OSError as error:
+        _forget_output()
         return _refuse(f"the output cannot be written ({error.strerror or error})")
+
+
+def _forget_output() -> None:
+    """Lead stdout nowhere: Python's own flush at exit must not fail again, which would be a traceback and exit 120."""
+    with suppress(OSError, ValueError):  # a stdout without a descriptor
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _hint(error: click.ClickException) -> str:

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from semialg_fibers.errors import InvalidNetworkError
-from semialg_fibers.exchange.expressions import MAX_DEPTH, parse_expression, parse_relation
+from semialg_fibers.exchange.expressions import MAX_DEPTH, MAX_LENGTH, parse_expression, parse_relation
 
 NAMES = ("x", "W1_0_0", "lambda_0", "beta")
 SYMBOLS = {name: sympy.Symbol(name, real=True) for name in NAMES}
@@ -74,6 +74,11 @@ def test_precedence_by_hand(text, value):
         ("(" * (MAX_DEPTH + 1) + "x", "parentheses inside each other"),
         ("7" * 5000, "beyond the stated size"),
         ("x ** ** 2", "no whole number"),
+        ("(x**999)*x*x", "degree above 1000"),
+        ("((x + 1)**40)**40", "degree above 1000"),
+        ("((9**1000)**1000)**1000", "more than 100,000 digits"),
+        ("((3*x)**500*7**1000)**2*" + "*".join(["7**999"] * 120), "more than 100,000 digits"),
+        ("(1/3**1000 + 1/7**1000)**100", "more than 100,000 digits"),
         ("*x", r"unexpected '\*'"),
     ],
 )
@@ -81,6 +86,14 @@ def test_anything_else_is_refused_with_its_place(text, words):
     with pytest.raises(InvalidNetworkError, match=words) as caught:
         parse_expression(text, SYMBOLS)
     assert isinstance(caught.value.position, int)
+
+
+def test_the_largest_numbers_and_degrees_are_read():
+    assert parse_expression("(x**10)**100", SYMBOLS) == x**1000
+    assert parse_expression("*".join(["7**1000"] * 100), SYMBOLS) == 7**100_000  # 84,510 digits
+    assert parse_expression("x" + " + x" * 1000, SYMBOLS) == 1001 * x
+    with pytest.raises(InvalidNetworkError, match="1,000,000 characters"):
+        parse_expression("x" * (MAX_LENGTH + 1), SYMBOLS)
 
 
 def test_relations_keep_their_kind_and_are_not_evaluated():
