@@ -96,6 +96,12 @@ def test_every_picture_comes_from_a_command_on_the_page_of_pictures(tmp_path):
             assert Path(target).name in made
 
 
+def test_every_page_is_in_the_navigation():
+    """What is not listed there makes `make docs` fail, which runs only where the builder is installed."""
+    listed = set(re.findall(r": ([\w/]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.M))
+    assert listed == {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")}
+
+
 def test_the_reference_lists_every_public_name():
     listed = re.findall(r"^::: semialg_fibers\.([\w.]+)$", (DOCS / "api.md").read_text(), re.M)
     names = [name.rsplit(".", 1)[-1] for name in listed]
