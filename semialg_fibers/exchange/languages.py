@@ -203,7 +203,8 @@ def written_names(symbols: Sequence[sympy.Symbol], language: Language) -> dict[s
     for symbol in symbols:
         name = language.name_of(symbol.name)
         while name in used or _OWN.match(name) or re.fullmatch(language.taken, name):
-            name += language.suffix
+            # A digit or an underscore would leave an own name an own name.
+            name += "x" if _OWN.match(name) else language.suffix
         used.add(name)
         names[symbol.name] = name
     return names

@@ -162,8 +162,7 @@ class BasicSet(Questions):
         )
         left = tuple(variable for variable in self.variables if variable not in put_in)
         kept, headings = substitution.without_trivial((equations, positive, nonnegative), self.headings)
-        fails = any(e.is_number for kind in kept for e in kind)
-        if self.anew is None or fails or len(left) < len(self.variables):
+        if self.anew is None or substitution.fails(kept) or len(left) < len(self.variables):
             return BasicSet(left, *kept, headings=headings)
         return BasicSet(left, *kept, *self.anew(put_in), headings, substitution.combined(self.anew, put_in))
 
@@ -336,13 +335,14 @@ class SemialgebraicSet(Questions):
         return self.parts[random.Random(seed).randrange(len(self.parts))].sample(seed)
 
     def subs(self, values: Mapping[Any, Any]) -> SemialgebraicSet:
-        """Put numbers in for letters or variables, as `BasicSet.subs` does; each part takes those that it has."""
+        """Put numbers in for letters or variables, as `BasicSet.subs` does; parts that become empty are left out."""
         put_in = read_values(values, self.variables, self.letters)
-        parts = (
+        parts = tuple(
             part.subs({x: value for x, value in put_in.items() if x in part.variables + part.letters})
             for part in self.parts
         )
-        return SemialgebraicSet(tuple(dict.fromkeys(parts)))
+        left = [p for p in parts if not substitution.fails((p.equations, p.positive, p.nonnegative))]
+        return SemialgebraicSet(tuple(dict.fromkeys(left or parts)))
 
     def drop(self, variables: Iterable[Any]) -> SemialgebraicSet:
         """Give the projection along these variables, part by part: see `BasicSet.drop`."""

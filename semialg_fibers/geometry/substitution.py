@@ -5,6 +5,7 @@ Main results
     read_point        a point as numbers by name
     plain_variables   variables that carry assumptions, and the plain real symbols that replace them
     without_trivial   conditions without those that hold anyway
+    fails             whether one of the others is on numbers: then nothing is left
     combined, lowered what is known of a set for values of its letters, after earlier values, after a projection
     refuse_letters    the sentence for a question that needs numbers
 """
@@ -148,6 +149,11 @@ def without_trivial(
         tuple(e for e in nonnegative if not (e.is_number and e >= 0)),
     )
     return left, tuple((sum(kept[:i]), said) for i, said in headings)
+
+
+def fails(conditions: Iterable[Iterable[Any]]) -> bool:
+    """Say whether some condition is on numbers; those that hold are left out, so it fails."""
+    return any(e.is_number for kind in conditions for e in kind)
 
 
 Known = tuple[Any, "int | None"]

@@ -313,6 +313,9 @@ def test_letters_become_numbers_that_they_allow():
     assert BasicSet((x,), (), (B,), known_dimension=1).subs({B: -1}).known_dimension is None
     union = (SemialgebraicSet((curve,)) | BasicSet((x, y), (B,))).subs({B: 0})
     assert union.parts == (curve.subs({B: 0}), BasicSet((x, y)))
+    some = (BasicSet((x,), (), (B,)) | BasicSet((x,), (x - B,))).subs({B: -1})
+    assert (some.parts, some.dimension) == ((BasicSet((x,), (x + 1,)),), 0)
+    assert SemialgebraicSet((BasicSet((x,), (), (B,)),)).subs({B: -1}).parts[0].positive == (-1,)
 
 
 def test_conditions_on_numbers_that_hold_are_left_out_and_those_that_fail_stay():
