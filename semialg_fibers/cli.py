@@ -338,9 +338,8 @@ def main() -> None:
     if sys.stdout is None:  # closed: let writing fail as on a full disk, instead of losing the data in silence
         sys.stdout = open(os.devnull)  # noqa: SIM115
     elif isinstance(sys.stdout, io.TextIOWrapper):
-        if isinstance(
-            sys.stdout.buffer, io.RawIOBase
-        ):  # PYTHONUNBUFFERED: what a full disk does not take would be lost
+        # PYTHONUNBUFFERED: what a full disk does not take of one write would be lost in silence.
+        if isinstance(sys.stdout.buffer, io.RawIOBase):
             sys.stdout = open(sys.stdout.fileno(), "w", encoding=sys.stdout.encoding, closefd=False)  # noqa: SIM115
         # An encoding without ≥ shows it as \u2265, which JSON can read.
         sys.stdout.reconfigure(errors="backslashreplace")

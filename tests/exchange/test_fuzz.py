@@ -216,6 +216,7 @@ def test_bombs_take_little_memory_and_time_and_nothing_is_evaluated(tmp_path):
     assert {name: told for name, told in outcomes.items() if told.startswith("FAULT")} == {}
     read = {name for name, told in outcomes.items() if told == "read"}
     assert read <= {"many letters", "code in a proof"}
+    assert outcomes["an order of a million digits"] == "InvalidNetworkError"  # and not read, which takes long
     assert noticed == []
     assert list(tmp_path.iterdir()) == []
 
