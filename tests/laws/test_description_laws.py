@@ -133,7 +133,8 @@ def test_parts_have_members_and_their_equations_the_right_rank(kind, data):
             assert component.contains(member)
             free = len(part.variables) - part.jacobian_rank(point)
             assert free >= dimension_at(component, member)
-            if genericity(member).is_generic:
+            # For n1 = 1, (G5) is not asked: where M_S = 0, members with linear rows lie below the part's dimension.
+            if genericity(member).is_generic and component.direction is None:
                 assert free == part.dimension
 
 
