@@ -323,17 +323,21 @@ def test_substitution_names_what_it_does_not_know():
 
 
 def test_nothing_is_stated_of_a_set_at_numbers_for_which_the_component_does_not_exist():
-    net = Network.generic(2, 2, 2, 1, signs=["+-+", "---"])
+    """One spare row, m = 1: M_S = (2, −2) has columns of both signs, so that its cone is a line."""
+    net = Network.generic(2, 2, 2, 1, signs=["+++", "+-+"])
     component = fiber(net).components[1]
-    (part,) = component.set.parts
-    values = {letter: -1 if letter.is_negative else 1 for letter in part.letters}
-    there = part.subs(values)
+    assert component.flips == (1,)
+    values = {letter: -1 if letter.is_negative else 1 for letter in net.symbols}
+    values |= {letter: -3 for letter in net.symbols if letter.name == "a2_1_1"}
     assert not component.condition.holds(values)
-    assert (there.known_dimension, there.sampler) == (None, None)
-    assert there.is_empty()
-    first = {letter: value for letter, value in values.items() if letter.name.startswith("a2")}
-    left = {letter: value for letter, value in values.items() if letter not in first}
-    assert part.subs(first).subs(left).known_dimension is None
+    for part in component.set.parts:
+        own = {letter: value for letter, value in values.items() if letter in part.letters}
+        there = part.subs(own)
+        assert (there.known_dimension, there.sampler) == (None, None)
+        assert there.is_empty()
+        first = {letter: value for letter, value in own.items() if letter.name.startswith("a2")}
+        left = {letter: value for letter, value in own.items() if letter not in first}
+        assert part.subs(first).subs(left).known_dimension is None
 
 
 @pytest.mark.parametrize("signs", [["+-+", "+++"], ["+--", "+--"], ["+-+", "---"], ["---", "---"]])
