@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from semialg_fibers import cli, gallery
+from semialg_fibers import cli, gallery, terminal
 from semialg_fibers.exchange.atlas_tables import atlas_to_csv, atlas_to_json, atlas_to_latex, atlas_to_text
 from semialg_fibers.exchange.exporters import WRITERS, to_json, to_text
 from semialg_fibers.exchange.files import network_to_json, write_network
@@ -569,11 +569,11 @@ def test_a_signal_ends_a_long_command_with_its_code(number, code, command, tmp_p
     """Reading takes for ever here; `main` must end without a traceback, without output, without a file."""
     program = (
         "import sys\n"
-        "from semialg_fibers import cli\n"
+        "from semialg_fibers import cli, terminal\n"
         "def read(path):\n"
         "    print('begun', file=sys.stderr, flush=True)\n"
         "    while True: pass\n"
-        "cli.read_network = read\n"
+        "terminal.read_network = read\n"
         "cli.main()\n"
     )
     output = ["-o", str(tmp_path / "out")] if command == "fiber" else []
@@ -598,7 +598,7 @@ def test_what_stops_a_computation(raised, code, capfd, monkeypatch):
     def stopped(path):
         raise raised
 
-    monkeypatch.setattr(cli, "read_network", stopped)
+    monkeypatch.setattr(terminal, "read_network", stopped)
     result = outcome(capfd, "describe", "net.json")
     assert result[:2] == (code, "")
     if code == 2:
