@@ -767,7 +767,13 @@ def _alive_in_group(group):
 def test_an_interrupted_atlas_leaves_a_checkpoint_and_no_process(number, code, tmp_path):
     file = tmp_path / "kept"
     command = [*COMMAND, "atlas", "4", "4", "6", "1", "--workers", "2", "--checkpoint", str(file)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # a background job ignores it
+    )
     log = Path(f"{file}-wal")
     end = time.monotonic() + GUARD
     while (not log.exists() or log.stat().st_size < 20_000) and time.monotonic() < end and process.poll() is None:
