@@ -244,3 +244,24 @@ def test_it_fits_a_phone_and_prints(name, browser, pages, tmp_path):
     printed = base64.b64decode(browser.ask("Page.printToPDF")["data"])
     assert printed.startswith(b"%PDF")
     assert browser.run("[...document.querySelectorAll('details')].every(part => part.open)")
+
+
+HUGE = 10**400
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ([[1, 0], [0, 1], [0, 0]], [[2 * HUGE, -1], [-3]]),
+        ([[1, 0], [0, 1], [HUGE, 0]], [[2, -1], [-3]]),
+        ([[1, 0], [0, 1], [0, 0]], [[f"1/{HUGE}", -1], [-3]]),
+        ([[1], [HUGE]], None),
+    ],
+    ids=["slope", "bias", "tiny slope", "one input"],
+)
+def test_numbers_beyond_floats_cost_their_picture_only(first, second):
+    *weight, bias = first
+    layers = [(weight, bias)] + ([([second[0]], second[1])] if second else []) + [([[1]], [0])]
+    page = report_html(Network(layers))
+    assert "beyond the range of floats cannot be drawn" in page
+    assert "What the network is" in page

@@ -84,6 +84,8 @@ def _network(keras: Any, model: Any, root_bits: int | None, logits: bool) -> Net
         if final is not None:
             raise UnsupportedError(f"{what} stands after {final}, which must stand last", value=layer.name)
         activation = None
+        if kind in ("Dense", "BatchNormalization"):
+            _refuse_unflattened(layer, what)
         if kind == "Dense":
             _dense(keras, chain, layer, what)
             activation = layer.activation
@@ -131,6 +133,16 @@ def _layers(keras: Any, model: Any) -> list[Any]:
     for layer in reversed(order):
         flat += _layers(keras, layer) if isinstance(layer, keras.Model) else [layer]
     return flat
+
+
+def _refuse_unflattened(layer: Any, what: str) -> None:
+    """Refuse a layer that acts along one axis of several: it is not the affine map of one row."""
+    shape = (layer.get_build_config() or {}).get("input_shape")
+    if shape is None or len(shape) != 2:
+        raise UnsupportedError(
+            f"{what} acts on an input of shape {shape}, expected (samples, features): a Flatten should stand in front",
+            value=layer.name,
+        )
 
 
 def _dense(keras: Any, chain: Chain, layer: Any, what: str) -> None:

@@ -63,6 +63,8 @@ class _Reader:
         self.chain = Chain()
         self.dropped: str | None = None
         self.constants: dict[str, Array] = {}
+        if len(graph.sparse_initializer):
+            raise UnsupportedError("the graph has sparse initializers, which are not read; make them dense first")
         for tensor in graph.initializer:
             self._new(tensor.name)
             self.constants[tensor.name] = to_array(tensor)
@@ -114,6 +116,9 @@ class _Reader:
             for name in outputs:
                 self._new(name, moving)
             if any(name in moving for name in node.input):
+                absent = [name for name in node.input if name and name not in moving and name not in self.constants]
+                if absent:  # an empty name leaves an optional input out; any other must stand for something
+                    raise UnsupportedError(f"{_named(node)} uses values that are not there: {shown(absent[0])}")
                 moving.update(outputs)
             elif len(outputs) == 1 and all(name in self.constants for name in node.input):
                 self.constants[outputs[0]] = self._constant(node)

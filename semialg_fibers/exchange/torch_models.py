@@ -144,9 +144,12 @@ def _traced(torch: Any, model: Any, root_bits: int | None, logits: bool) -> Netw
     if isinstance(model, torch.jit.ScriptModule):
         raise UnsupportedError("a TorchScript model is not read: give the module that it was made of")
     modules = dict(model.named_modules())
+    spread = torch.nn.modules.module
+    if spread._global_forward_hooks or spread._global_forward_pre_hooks:
+        raise UnsupportedError("global forward hooks are registered, which may change what every module computes")
     for name, module in modules.items():
         hooked = [hook for hook in HOOKS if getattr(module, hook)]
-        if hooked or "forward" in vars(module):
+        if hooked or "forward" in vars(module) or type(module).__call__ is not torch.nn.Module.__call__:
             raise UnsupportedError(
                 f"{name or 'the model'} ({type(module).__name__}) has a hook or a forward pass of its own, which may "
                 "change what it computes; remove it first (as torch.nn.utils.prune.remove does)",

@@ -1,6 +1,7 @@
 """Where matplotlib is used: figures, colours that colour-blind people can tell apart, files.
 
 Main results
+    drawable     a number as a float, if it can be one
     figure       axes on one figure, without any window system
     save         PNG, SVG or PDF, written whole or not at all, the same bytes each time
     tint         light colours for regions
@@ -30,6 +31,18 @@ STYLE: Any = {
     "svg.hashsalt": "semialg_fibers",  # else the names in an SVG file change from run to run
     "path.simplify": False,
 }
+
+
+def drawable(value: Any) -> float:
+    """Give the number as a float, to be drawn.
+
+    Raises:
+        UnsupportedError: for a number beyond the range of floats.
+    """
+    try:
+        return float(value)
+    except OverflowError:
+        raise UnsupportedError("a number beyond the range of floats cannot be drawn") from None
 
 
 def figure(columns: int = 1, size: tuple[float, float] = (5.2, 4.6), depth: bool = False) -> tuple[Any, list[Any]]:

@@ -9,15 +9,15 @@ References: theory §2.3, §3.4, §3.5.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from semialg_fibers.errors import InvalidNetworkError
+from semialg_fibers.errors import InvalidNetworkError, UnsupportedError
 from semialg_fibers.exchange.latex_names import NameTable
 from semialg_fibers.fibers.bottleneck import Fiber, first_components
 from semialg_fibers.fibers.component import FiberComponent, Parametrization
 from semialg_fibers.fibers.letters import parameter_names
-from semialg_fibers.plots.canvas import COLOURS, figure
+from semialg_fibers.plots.canvas import COLOURS, drawable, figure
 from semialg_fibers.questions.closures import Apart, Meet, closure_graph
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def plot_fiber(
     for place, k in enumerate(numbers):  # one that covers another is drawn thinner
         style = {"color": COLOURS[k % len(COLOURS)], "label": f"component {k + 1}: {listed[k].name}"}
         _draw(axes, listed[k], names, tuple(free), style, 4.5 * 0.6**place)
-    own = [float(found.network.parameters[name]) for name in names]
+    own = [drawable(found.network.parameters[name]) for name in names]
     axes.plot(*([value] for value in own), "k*", markersize=9, label="θ", zorder=6)
     written = NameTable(names)
     for name, put in zip(names, (axes.set_xlabel, axes.set_ylabel, getattr(axes, "set_zlabel", None)), strict=False):
@@ -115,11 +115,11 @@ def _draw(
     member = image.coordinates(component.sample(1))
     rest = {s: sympy.Integer(1) if _is_scaling(s) else member[s] for s in image.symbols if s not in running}
     count = STEPS if len(running) == 1 else STEPS // 4
-    grid = np.meshgrid(*(_steps(image, s, float(member[s]), count) for s in running))
+    grid = np.meshgrid(*(_steps(image, s, drawable(member[s]), count) for s in running))
     values = []
     for name in names:
         entry = entries[name].xreplace(rest)
-        values.append(np.broadcast_to(sympy.lambdify(running, entry, "numpy")(*grid), grid[0].shape))
+        values.append(np.broadcast_to(_on_grid(sympy.lambdify(running, entry, "numpy"), grid), grid[0].shape))
     if len(running) == 1:
         axes.plot(*values, linewidth=size, **style)
     elif len(names) == 3:
@@ -135,7 +135,7 @@ def _steps(image: Parametrization, symbol: sympy.Symbol, near: float, count: int
     """Give values of a symbol in its range: from the end where it has one, geometric for a positive scaling."""
     import numpy as np
 
-    ends = [float(r.rhs) for r in image.ranges if r.lhs == symbol and r.rhs.is_Rational and r.rel_op in (">", ">=")]
+    ends = [drawable(r.rhs) for r in image.ranges if r.lhs == symbol and r.rhs.is_Rational and r.rel_op in (">", ">=")]
     if not ends:
         return np.linspace(near - 3, near + 3, count)
     if _is_scaling(symbol):
@@ -146,7 +146,7 @@ def _steps(image: Parametrization, symbol: sympy.Symbol, near: float, count: int
 def _draw_cloud(axes: Any, component: FiberComponent, names: Sequence[str], style: Any, size: float) -> None:
     """Draw exact members; a few of them lie far away, so that the middle nine tenths are shown."""
     members = [component.sample(seed).parameters for seed in range(MEMBERS)]
-    points = [[float(member[name]) for name in names] for member in members]
+    points = [[drawable(member[name]) for name in names] for member in members]
     kept = points
     for k in range(len(names)):
         values = sorted(point[k] for point in points)
@@ -204,3 +204,17 @@ def component_graph(count: int, answers: Any) -> Any:
         if isinstance(answer, Meet):
             graph.add_edge(i, j, point=answer.point)
     return graph
+
+
+def _on_grid(function: Callable[..., Any], grid: Sequence[Any]) -> Any:
+    """Give the values on the grid; refuse those beyond the range of floats."""
+    import numpy as np
+
+    try:
+        with np.errstate(all="ignore"):
+            values = np.asarray(function(*grid), dtype=float)
+    except OverflowError:
+        values = np.asarray(np.inf)
+    if not np.isfinite(values).all():
+        raise UnsupportedError("a number beyond the range of floats cannot be drawn")
+    return values

@@ -14,12 +14,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from flint import fmpq
+
 from semialg_fibers.errors import BudgetExceededError, SemialgError, UnsupportedError
 from semialg_fibers.fibers.hiding import hidden_hyperplanes, hiding, translation_range
 from semialg_fibers.networks.bent_hyperplanes import BentArrangement, Plane, bent_arrangement, on_plane
 from semialg_fibers.networks.cells import each_cell
 from semialg_fibers.networks.layer import Network
-from semialg_fibers.plots.canvas import COLOURS, figure, patch, tint, triangles
+from semialg_fibers.plots.canvas import COLOURS, drawable, figure, patch, tint, triangles
 from semialg_fibers.questions.equivalence import same_function
 
 NAMED_UNITS = 8  # up to so many hidden units each has its colour and its name
@@ -71,7 +73,7 @@ def plot_symmetry(net: Network, other: Network, window: Any = None, output: int 
     made, panels = figure(columns=2, size=(4.2, 4.4))
     first = bent_arrangement(net, window)
     second = bent_arrangement(other, first.window)
-    values = [float(net.value(corner)[output]) for region in first.regions for corner in region.corners]
+    values = [drawable(net.value(corner)[output]) for region in first.regions for corner in region.corners]
     low, high = min(values), max(values)
     levels = [low + (high - low) * k / LEVELS for k in range(LEVELS + 1)] if high > low else None
     for axes, found, name in zip(panels, (first, second), ("θ", "θ′"), strict=True):
@@ -103,7 +105,7 @@ def draw_function(axes: Any, found: BentArrangement, output: int, levels: Sequen
     for region in found.regions:
         corners = [numbers.setdefault(corner, len(numbers)) for corner in region.corners]
         faces += [(corners[0], corners[k], corners[k + 1]) for k in range(1, len(corners) - 1)]
-    values = [float(found.network.value(point)[output]) for point in numbers]
+    values = [drawable(found.network.value(point)[output]) for point in numbers]
     mesh = triangles(_floats(numbers), faces)
     if levels is None:
         axes.add_patch(patch(_floats(_rectangle(found)), facecolor=tint(0, 1), edgecolor="none"))
@@ -157,13 +159,13 @@ def _draw_translation(axes: Any, net: Network, shown: Network, found: BentArrang
     """Draw where the hidden hyperplane may go: the ray t > lowest, with its open end."""
     segments = [piece for piece in found.pieces if (piece.layer, piece.unit) == (1, i)]
     interval = translation_range(net, i)
-    a, b, bias = (float(value) for value in shown.layers[0].forms[i])
+    a, b, bias = (drawable(value) for value in shown.layers[0].forms[i])
     size = a * a + b * b
     if not segments or not interval.start.is_Rational or not size:
         return
     longest = max(segments, key=lambda p: sum((s - t) ** 2 for s, t in zip(*p.ends, strict=True)))
     (p, q), (r, s) = _floats(longest.ends)
-    lowest = float(interval.start)
+    lowest = drawable(interval.start)
 
     def at(t: float) -> tuple[float, float]:
         """The foot of the hyperplane u_i + t = 0 on the normal through the middle of the segment."""
@@ -187,7 +189,7 @@ def _rectangle(found: BentArrangement) -> list[tuple[Any, Any]]:
 
 
 def _floats(points: Any) -> list[tuple[float, float]]:
-    return [(float(p[0]), float(p[1])) for p in points]
+    return [(drawable(p[0]), drawable(p[1])) for p in points]
 
 
 def _frame(axes: Any, found: BentArrangement, plane: Plane | None) -> None:
@@ -203,17 +205,17 @@ def _frame(axes: Any, found: BentArrangement, plane: Plane | None) -> None:
 def _graph(net: Network) -> Any:
     """Draw a function of one input, with its breakpoints."""
     made, (axes,) = figure(size=(5.2, 3.6))
-    ends = sorted({float(ray[0]) / ray[-1] for cell in each_cell(net) for ray in cell.rays if ray[-1]}) or [0.0]
+    ends = sorted({drawable(fmpq(ray[0], ray[-1])) for cell in each_cell(net) for ray in cell.rays if ray[-1]}) or [0.0]
     pad = max(2.0, 0.4 * (ends[-1] - ends[0]))
     limits = [ends[0] - pad, ends[-1] + pad]
     drawn = 0
     for cell in each_cell(net):
-        inside = [float(ray[0]) / ray[-1] for ray in cell.rays if ray[-1]]
+        inside = [drawable(fmpq(ray[0], ray[-1])) for ray in cell.rays if ray[-1]]
         right = any(ray[0] > 0 for ray in cell.rays if not ray[-1]) or bool(cell.lineality)
         left = any(ray[0] < 0 for ray in cell.rays if not ray[-1]) or bool(cell.lineality)
         x = [limits[0] if left else min(inside), limits[1] if right else max(inside)]
         for output in range(net.widths[-1]):
-            slope, offset = float(cell.matrix[output, 0]), float(cell.offset[output])
+            slope, offset = drawable(cell.matrix[output, 0]), drawable(cell.offset[output])
             axes.plot(x, [slope * v + offset for v in x], color=COLOURS[output % 8], zorder=3)
         drawn += 1
     for value in ends:

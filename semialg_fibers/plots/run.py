@@ -21,7 +21,7 @@ from flint import fmpq
 from semialg_fibers.errors import InvalidNetworkError
 from semialg_fibers.geometry.scalar import Vector, vector
 from semialg_fibers.networks.layer import Layer, Network
-from semialg_fibers.plots.canvas import COLOURS, figure
+from semialg_fibers.plots.canvas import COLOURS, drawable, figure
 from semialg_fibers.questions.conservation import conservation_laws
 from semialg_fibers.questions.gradient_steps import gradient_step
 from semialg_fibers.questions.laws import Law
@@ -103,12 +103,12 @@ def plot_laws(net: Network, points: Any = None, targets: Any = None, step: Any =
     half = descend(net, xs, ys, size / 2, 2 * steps)
     made, (left, right) = figure(columns=2, size=(4.4, 4.0))
     for run, style in ((whole, "-"), (half, ":")):
-        time = [float(run.step) * s for s in range(len(run.losses))]
+        time = [drawable(run.step) * s for s in range(len(run.losses))]
         for k, (law, row) in enumerate(zip(run.laws, run.values, strict=True)):
             label = f"$Q_{{{k + 1}}} = {_short(law)}$" if run is whole else None
-            change = [float(value - row[0]) for value in row]
+            change = [drawable(value - row[0]) for value in row]
             left.plot(time, change, style, color=COLOURS[k % len(COLOURS)], label=label)
-        right.plot(time, [float(loss) for loss in run.losses], style, color="black")
+        right.plot(time, [drawable(loss) for loss in run.losses], style, color="black")
     left.set_xlabel("time = steps · η")
     left.set_title(f"change of each law; solid η = {size}, dotted η = {size / 2}")
     right.set_xlabel("time = steps · η")

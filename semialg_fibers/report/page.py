@@ -226,7 +226,10 @@ def _arrangement(net: Network) -> str:
         "bend, dashed where hidden, with the ray of the translation."
     )
     text = f"<figure>{arrangement_svg(net, shown)}{legend_html(net, shown)}<figcaption>{caption}</figcaption></figure>"
-    stage = stage_html(net, shown)
+    try:
+        stage = stage_html(net, shown)
+    except UnsupportedError as error:
+        return f"{text}<p>No slider: {escape(error.message)}.</p>"
     if stage:
         text += (
             '<h3>Move the hidden hyperplane: the function stays</h3><noscript><p class="open">The slider needs '

@@ -17,7 +17,7 @@ from semialg_fibers.fibers.hiding import hiding, translation_range
 from semialg_fibers.geometry.scalar import Vector, affine_value
 from semialg_fibers.networks.bent_hyperplanes import BentArrangement
 from semialg_fibers.networks.layer import Network
-from semialg_fibers.plots.canvas import cividis
+from semialg_fibers.plots.canvas import cividis, drawable
 from semialg_fibers.plots.planar import hidden_with_users
 from semialg_fibers.report.drawing import SIDE, Screen, colours_of, paths_of
 
@@ -40,7 +40,7 @@ def stage_html(net: Network, found: BentArrangement) -> str:
         interval = translation_range(net, i)
         if not interval.start.is_Rational:
             raise UnsupportedError("the stage needs a translation with an end")
-        lowest = float(interval.start)
+        lowest = drawable(interval.start)
         most = max(1.0, -lowest, _to_leave(net.layers[0].forms[i], found))
         open_end = 0.004 * (most - lowest) if interval.left_open else 0.0
         controls.append(
@@ -53,7 +53,7 @@ def stage_html(net: Network, found: BentArrangement) -> str:
             {
                 "column": i,
                 "users": list(free.users[i]),
-                "ratios": {str(k): float(value) for k, value in free.ratios[i].items()},
+                "ratios": {str(k): drawable(value) for k, value in free.ratios[i].items()},
             }
         )
     controls += [
@@ -65,9 +65,9 @@ def stage_html(net: Network, found: BentArrangement) -> str:
         colour = cividis(band / (BANDS - 1))
         palette.append("#" + "".join(f"{round(255 - 0.65 * (255 - value)):02x}" for value in colour))
     data = {
-        "window": [[float(value) for value in side] for side in found.window],
+        "window": [[drawable(value) for value in side] for side in found.window],
         "layers": [
-            [[[float(v) for v in row] for row in layer.matrix.rows()], [float(v) for v in layer.offset]]
+            [[[drawable(v) for v in row] for row in layer.matrix.rows()], [drawable(v) for v in layer.offset]]
             for layer in net.layers
         ],
         "hidden": moves,
@@ -104,4 +104,4 @@ def stage_html(net: Network, found: BentArrangement) -> str:
 def _to_leave(form: Vector, found: BentArrangement) -> float:
     """Give a t for which the hyperplane {u + t = 0} has left the window."""
     (left, right), (low, high) = found.window
-    return 1.05 * max(float(-affine_value(form, (x, y))) for x in (left, right) for y in (low, high))
+    return 1.05 * max(drawable(-affine_value(form, (x, y))) for x in (left, right) for y in (low, high))

@@ -225,3 +225,18 @@ def test_damaged_files_raise_documented_errors_only(tmp_path):
         path.write_bytes(raw)
         with pytest.raises(InvalidNetworkError, match=r"no readable \.keras file"):
             from_keras(path)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [layers.Dense(3, activation="relu"), layers.Dense(1)],
+        [layers.Dense(2), layers.Flatten(), layers.Dense(1)],
+        [layers.BatchNormalization(axis=1), layers.Flatten(), layers.Dense(1)],
+    ],
+    ids=["dense", "dense then flatten", "batch norm"],
+)
+def test_a_layer_along_one_axis_of_several_is_no_affine_map_of_a_row(parts):
+    with pytest.raises(UnsupportedError, match="a Flatten should stand in front"):
+        from_keras(sequential(*parts, shape=(4, 3)))
+    assert from_keras(sequential(layers.Flatten(), layers.Dense(2), shape=(4, 3))).widths == (12, 2)

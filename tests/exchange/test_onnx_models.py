@@ -375,3 +375,16 @@ def test_rounding_is_counted():
     assert from_onnx(made).layers[0].matrix[0, 0] * 2**25 == round(2**25 / 3)
     with pytest.raises(UnsupportedError, match="dtype is one of"):
         to_onnx(net, "bfloat16")
+
+
+def test_a_bias_that_is_sparse_or_not_there_is_never_dropped():
+    absent = model([node("Gemm", ["x", "W", "nowhere"], "y")], {"W": array(3, 3)}, ["N", 3])
+    with pytest.raises(UnsupportedError, match="uses values that are not there: 'nowhere'"):
+        from_onnx(absent)
+    values, places = (numpy_helper.from_array(np.array(v), n) for v, n in (([5.0, 7.0], "b"), ([0, 2], "places")))
+    sparse = model([node("Gemm", ["x", "W", "b"], "y")], {"W": array(3, 3)}, ["N", 3])
+    sparse.graph.sparse_initializer.append(helper.make_sparse_tensor(values, places, [3]))
+    with pytest.raises(UnsupportedError, match="sparse initializers"):
+        from_onnx(sparse)
+    left_out = model([node("Gemm", ["x", "W", ""], "y")], {"W": array(3, 3)}, ["N", 3])
+    assert from_onnx(left_out).layers[0].bias == (0, 0, 0)

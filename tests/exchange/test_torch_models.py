@@ -346,3 +346,23 @@ def test_importing_equals_the_arrays():
     model = nn.Sequential(nn.Linear(5, 4), nn.ReLU(), nn.Linear(4, 3))
     arrays = [(layer.weight.detach().numpy(), layer.bias.detach().numpy()) for layer in (model[0], model[2])]
     assert from_torch(model) == from_arrays(arrays)
+
+
+class Twice(nn.Sequential):
+    """A module that does more than its forward pass says."""
+
+    def __call__(self, value):
+        return 2 * super().__call__(value)
+
+
+def test_what_surrounds_the_forward_pass_is_refused():
+    with pytest.raises(UnsupportedError, match="a hook or a forward pass of its own"):
+        from_torch(Twice(nn.Linear(2, 2)))
+    with pytest.raises(UnsupportedError, match="a hook or a forward pass of its own"):
+        from_torch(nn.Sequential(nn.Linear(2, 2), Twice(nn.Linear(2, 2))))
+    hook = nn.modules.module.register_module_forward_hook(lambda module, given, output: 2 * output)
+    try:
+        with pytest.raises(UnsupportedError, match="global forward hooks"):
+            from_torch(nn.Linear(2, 2))
+    finally:
+        hook.remove()
