@@ -26,11 +26,9 @@ from semialg_fibers.fibers.orientation import OrientationProblem, Sides
 from semialg_fibers.fibers.symbolic_orientation import SymbolicOrientationProblem
 from semialg_fibers.geometry.cone import nonnegative_column_rank
 from semialg_fibers.geometry.domain import Box, Form, Space
-from semialg_fibers.geometry.insertion import put
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, primitive
 from semialg_fibers.geometry.semialgebraic import random_positive, random_rational
-from semialg_fibers.geometry.symbolic_matrix import letters_in
 from semialg_fibers.networks.arrangement import oriented
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.neuron_kind import DEAD, LINEAR, NONLINEAR, classify
@@ -62,14 +60,7 @@ class Block:
     def subs(self, values: Mapping[Any, Any]) -> Block:
         """Put numbers or expressions for the letters of the neurons."""
         problem = self.problem
-        if not isinstance(problem, SymbolicOrientationProblem):
-            return self
-        names = ("domain", "forms", "outgoing", "linear", "constant", "spare", "incoming")
-        data: dict[str, Any] = {name: put(getattr(problem, name), values) for name in names}
-        if letters_in(*data.values()):
-            return replace(self, problem=SymbolicOrientationProblem(**data, own=put(problem.own, values)))
-        made = OrientationProblem(**data)
-        return replace(self, problem=made)
+        return replace(self, problem=problem.subs(values)) if isinstance(problem, SymbolicOrientationProblem) else self
 
     def flips(self, sides: Sides) -> tuple[int, ...]:
         """Give the labels of the flipped neurons."""
@@ -152,19 +143,18 @@ def block_of(net: Network, kinds: Sequence[str]) -> Block:
     nonlinear, linear = by_kind[NONLINEAR], by_kind[LINEAR]
     product = outer.matrix.select(columns=linear) @ inner.matrix.select(rows=linear)
     shift = outer.matrix.select(columns=linear).times([inner.offset[j] for j in linear])
-    data: dict[str, Any] = {
-        "domain": net.domain,
-        "forms": tuple(inner.forms[j] for j in nonlinear),
-        "outgoing": tuple(outer.matrix.column(j) for j in nonlinear),
-        "linear": product,
-        "constant": tuple(a + b for a, b in zip(outer.offset, shift, strict=True)),
-        "spare": len(kinds) - len(nonlinear),
-        "incoming": inner.matrix.select(rows=nonlinear),
-    }
-    if net.is_rational:
-        return Block(OrientationProblem(**data), nonlinear, linear + by_kind[DEAD])
-    own = tuple((inner.matrix.row(j), outer.matrix.column(j)) for j in linear)
-    problem = SymbolicOrientationProblem(**data, own=own)
+    problem = OrientationProblem(
+        net.domain,
+        tuple(inner.forms[j] for j in nonlinear),
+        tuple(outer.matrix.column(j) for j in nonlinear),
+        product,
+        tuple(a + b for a, b in zip(outer.offset, shift, strict=True)),
+        len(kinds) - len(nonlinear),
+        inner.matrix.select(rows=nonlinear),
+    )
+    if not net.is_rational:
+        own = tuple((inner.matrix.row(j), outer.matrix.column(j)) for j in linear)
+        problem = SymbolicOrientationProblem.of(problem, own)
     return Block(problem, nonlinear, linear + by_kind[DEAD])
 
 

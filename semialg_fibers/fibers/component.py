@@ -26,6 +26,7 @@ from semialg_fibers.fibers import paths
 from semialg_fibers.fibers.conditions import ALWAYS, Alternatives
 from semialg_fibers.fibers.labelling import contains_symbolically
 from semialg_fibers.fibers.letters import Letters
+from semialg_fibers.geometry.decision import first_sure
 from semialg_fibers.geometry.domain import Domain
 from semialg_fibers.geometry.expression import Expression, Scalar, is_zero, signs_of, to_sympy
 from semialg_fibers.geometry.scalar import Vector
@@ -310,16 +311,7 @@ class Family(ABC):
 
     def search(self, net: Network) -> FiberComponent | None:
         """Give the component that contains the network, trying one after the other; refuse what depends on letters."""
-        open_error: UndecidedSignError | None = None
-        for component in self.components():
-            try:
-                if component.contains(net):
-                    return component
-            except UndecidedSignError as error:
-                open_error = open_error or error
-        if open_error is not None:
-            raise open_error
-        return None
+        return first_sure(self.components(), lambda component: component.contains(net))
 
     @property
     @abstractmethod

@@ -14,8 +14,9 @@ from itertools import permutations, product
 from math import factorial, prod
 from typing import TYPE_CHECKING, Any
 
-from semialg_fibers.errors import BudgetExceededError, UndecidedSignError
-from semialg_fibers.geometry.expression import Expression, Scalar, signs_of, undecided
+from semialg_fibers.errors import BudgetExceededError
+from semialg_fibers.geometry.decision import decide_signs, first_sure
+from semialg_fibers.geometry.expression import Expression, Scalar, signs_of
 from semialg_fibers.geometry.insertion import put
 from semialg_fibers.geometry.reading import scalar
 from semialg_fibers.geometry.scalar import ONE, ZERO, Vector
@@ -59,16 +60,7 @@ def contains_symbolically(whole: SemialgebraicSet, net: Network, forms: Sequence
         for part in whole.parts:
             met = not _refutes(part, numbers | at)
             (alike if met else others).append((part, values))
-    open_error: UndecidedSignError | None = None
-    for part, values in [*alike, *others]:
-        try:
-            if _holds(part, values, squares):
-                return True
-        except UndecidedSignError as error:
-            open_error = open_error or error
-    if open_error is not None:
-        raise open_error
-    return False
+    return first_sure([*alike, *others], lambda each: _holds(*each, squares)) is not None
 
 
 def _labellings(net: Network) -> Iterator[Network]:
@@ -89,21 +81,18 @@ def _refutes(part: BasicSet, numbers: Mapping[str, Scalar]) -> bool:
 
 def _holds(part: BasicSet, values: Mapping[str, Scalar], squares: Sequence[Scalar]) -> bool:
     """Decide every condition; one that never holds settles it, else one that is open is refused."""
-    open_value: Scalar | None = None
-    for kind, allowed in _SIGNS.items():
-        for expression in getattr(part, kind):
-            value = value_at(expression, values)
-            signs = signs_of(value)
-            if not signs <= allowed:
-                for square in squares:  # positive, so that the quotient has the value's sign
-                    signs &= signs_of(Expression.read(value).over(square))
-            if not signs & allowed:
-                return False
-            if not signs <= allowed and open_value is None:
-                open_value = value
-    if open_value is not None:
-        raise undecided(open_value)
-    return True
+
+    def asked() -> Iterator[tuple[Scalar, Signs, Signs]]:
+        for kind, allowed in _SIGNS.items():
+            for expression in getattr(part, kind):
+                value = value_at(expression, values)
+                signs = signs_of(value)
+                if not signs <= allowed:
+                    for square in squares:  # positive, so that the quotient has the value's sign
+                        signs &= signs_of(Expression.read(value).over(square))
+                yield value, signs, allowed
+
+    return decide_signs(asked())
 
 
 def value_at(expression: sympy.Expr, values: Mapping[str, Scalar]) -> Scalar:

@@ -11,7 +11,7 @@ References: theory §3.5.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from flint import fmpq
 
@@ -115,8 +115,7 @@ def _visible(bends: Bends, net: Network, direction: int) -> Iterator[Family]:
         n2 - k,
     )
     if not net.is_rational:
-        data = {part.name: getattr(problem, part.name) for part in fields(problem)}
-        problem = SymbolicOrientationProblem(**data, own=(((ONE,), bends.jumps[0]),))
+        problem = SymbolicOrientationProblem.of(problem, (((ONE,), bends.jumps[0]),))
     block = Block(problem, tuple(range(k)), tuple(range(k, n2)))
     first = bends.form(origin)
     yield OrientationFamily(block, net.widths, Layer([first[:-1]], first[-1:]), direction)

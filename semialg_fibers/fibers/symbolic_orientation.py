@@ -12,10 +12,11 @@ References: theory §2.3, §2.4, §2.5, §5.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import combinations
+from typing import Any
 
 from semialg_fibers.errors import UndecidedSignError, UnsupportedError
 from semialg_fibers.fibers.conditions import Case, Condition, PointedIs, RankIs, open_parts, vanishing
@@ -23,10 +24,11 @@ from semialg_fibers.fibers.orientation import BUDGET, OrientationProblem, Sides
 from semialg_fibers.geometry.decision import common_divisor, without_common_factor
 from semialg_fibers.geometry.domain import Orthant
 from semialg_fibers.geometry.expression import is_zero, signs_of
+from semialg_fibers.geometry.insertion import put
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.scalar import ONE, ZERO, Vector
 from semialg_fibers.geometry.signs import NONNEGATIVE, NONPOSITIVE
-from semialg_fibers.geometry.symbolic_matrix import SymbolicMatrix, column_matrix, matrix_of
+from semialg_fibers.geometry.symbolic_matrix import SymbolicMatrix, column_matrix, letters_in, matrix_of
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,18 @@ class SymbolicOrientationProblem(OrientationProblem):
     """
 
     own: tuple[tuple[Vector, Vector], ...] = ()
+
+    @classmethod
+    def of(cls, problem: OrientationProblem, own: tuple[tuple[Vector, Vector], ...]) -> SymbolicOrientationProblem:
+        """Give the same problem, to be answered for all values of the letters."""
+        data: dict[str, Any] = {part.name: getattr(problem, part.name) for part in fields(OrientationProblem)}
+        return cls(**data, own=own)
+
+    def subs(self, values: Mapping[Any, Any]) -> OrientationProblem:
+        """Put numbers or expressions for letters; without letters it is an ordinary problem."""
+        data = [put(getattr(self, part.name), values) for part in fields(OrientationProblem)]
+        made = OrientationProblem(*data)
+        return SymbolicOrientationProblem.of(made, put(self.own, values)) if letters_in(*data) else made
 
     def scaled_linear(self, sides: Sides) -> Matrix:
         """Give M_S itself."""

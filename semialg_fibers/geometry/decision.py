@@ -1,7 +1,8 @@
 """Questions about scalars with letters that are decided for all their values, or refused.
 
 Main results
-    decide_all      whether the signs of several scalars are as asked
+    decide_all, decide_signs   whether the signs of several scalars are as asked
+    first_sure      the first of several items for which something is sure
     essential       what of a scalar may be zero
     letters_of      which letters occur; one name, one letter
     admissible      a value for a letter, which respects its assumption
@@ -11,16 +12,19 @@ References: docs/conventions.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from semialg_fibers.errors import UndecidedSignError
 from semialg_fibers.geometry.expression import Expression, Scalar, signs_of, simplest, undecided
 from semialg_fibers.geometry.scalar import ONE
 from semialg_fibers.geometry.signs import Signs, union
 
 if TYPE_CHECKING:
     import sympy
+
+Item = TypeVar("Item")
 
 
 def letters_of(values: Iterable[Any]) -> tuple[sympy.Symbol, ...]:
@@ -73,9 +77,17 @@ def decide_all(values: Iterable[Scalar], holds: Signs) -> bool:
     Raises:
         UndecidedSignError: where neither is sure.
     """
+    return decide_signs((value, signs_of(value), holds) for value in values)
+
+
+def decide_signs(asked: Iterable[tuple[Scalar, Signs, Signs]]) -> bool:
+    """Do the same for triples of a value, the signs that it may have, and those that are asked for.
+
+    Raises:
+        UndecidedSignError: where neither is sure.
+    """
     open_value = None
-    for value in values:
-        signs = signs_of(value)
+    for value, signs, holds in asked:
         if not signs & holds:
             return False
         if not signs <= holds and open_value is None:
@@ -83,3 +95,21 @@ def decide_all(values: Iterable[Scalar], holds: Signs) -> bool:
     if open_value is not None:
         raise undecided(open_value)
     return True
+
+
+def first_sure(items: Iterable[Item], holds: Callable[[Item], bool]) -> Item | None:
+    """Give the first item for which something holds for all values of the letters; None where it never does.
+
+    Raises:
+        UndecidedSignError: where it holds for none for sure, and for some it depends on the letters.
+    """
+    open_error: UndecidedSignError | None = None
+    for item in items:
+        try:
+            if holds(item):
+                return item
+        except UndecidedSignError as error:
+            open_error = open_error or error
+    if open_error is not None:
+        raise open_error
+    return None

@@ -18,11 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from flint import arb, ctx, fmpq
 
-from semialg_fibers.errors import InvalidNetworkError, UndecidedSignError, UnsupportedError
+from semialg_fibers.errors import InvalidNetworkError, SemialgError, UndecidedSignError, UnsupportedError
 from semialg_fibers.questions.activations import PAIRED, Pointwise, activations, is_real, read_expression
 
 if TYPE_CHECKING:
@@ -118,12 +118,13 @@ class NotEquivariant:
 
 
 @dataclass(frozen=True)
-class NotApplicable:
-    """φ does not map R^n to R^n, so that the claim has no meaning; `reason` says it."""
+class _NoAnswer:
+    """Neither yes nor no about `activation`; `reason` says why."""
 
     activation: str
     reason: str
     equivariant = None
+    _refusal: ClassVar[type[SemialgError]] = UndecidedSignError
 
     def check(self) -> bool:
         """There is nothing to check, and nothing is claimed."""
@@ -131,7 +132,7 @@ class NotApplicable:
 
     def __bool__(self) -> bool:
         """Refuse: neither yes nor no."""
-        raise UnsupportedError(self.reason)
+        raise self._refusal(self.reason)
 
     def __str__(self) -> str:
         """Give the reason."""
@@ -139,24 +140,15 @@ class NotApplicable:
 
 
 @dataclass(frozen=True)
-class EquivarianceUndecided:
+class NotApplicable(_NoAnswer):
+    """φ does not map R^n to R^n, so that the claim has no meaning; `reason` says it."""
+
+    _refusal = UnsupportedError
+
+
+@dataclass(frozen=True)
+class EquivarianceUndecided(_NoAnswer):
     """Neither a proof nor a counterexample was found; `reason` says what was tried."""
-
-    activation: str
-    reason: str
-    equivariant = None
-
-    def check(self) -> bool:
-        """There is nothing to check, and nothing is claimed."""
-        return False
-
-    def __bool__(self) -> bool:
-        """Refuse: undecided is neither yes nor no."""
-        raise UndecidedSignError(self.reason)
-
-    def __str__(self) -> str:
-        """Give the reason."""
-        return self.reason
 
 
 Answer = Equivariant | NotEquivariant | NotApplicable | EquivarianceUndecided
