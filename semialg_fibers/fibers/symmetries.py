@@ -4,6 +4,7 @@ Main definitions
     Symmetry       a name, the units that cause it, directions, and moves that are checked on all cells
 
 Main results
+    bias_shifts    those that move one bias
     symmetries     permutations, scalings, dead and unused units, dead weights, row relations, shifts of biases with
                    both ends, several at once, free hyperplanes, linear units, flips
 
@@ -18,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from flint import fmpq
 
@@ -35,10 +36,9 @@ from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.neuron_kind import maps_onto_orthant
 from semialg_fibers.networks.sight import Sight, sight
 
-if TYPE_CHECKING:
-    pass
 TRIALS = 3  # random directions in which a joint change must have a finite step
 VIEWS = 5_000  # cells of the network itself
+SHIFTS = ("translation", "linear shift")
 
 
 def symmetries(net: Network, budget: int = CELLS) -> tuple[Symmetry, ...]:
@@ -61,12 +61,35 @@ def symmetries(net: Network, budget: int = CELLS) -> tuple[Symmetry, ...]:
     return tuple(_all(net, budget))
 
 
-def _all(net: Network, budget: int) -> Iterator[Symmetry]:
+def bias_shifts(net: Network, budget: int = CELLS) -> tuple[Symmetry, ...]:
+    """Give those of the symmetries that move one bias: translations and linear shifts.
+
+    Raises:
+        BudgetExceededError, UnsupportedError: as `symmetries`.
+
+    >>> net = Network([([[1, 0], [0, 1]], [0, 0]), ([[2, -1]], [-3]), ([[1]], [0])])
+    >>> [found.sentence for found in bias_shifts(net)]
+    ['unit 1 of layer 1 is hidden: its bias can be shifted by t from -3/2 to ∞']
+    """
+    seen = _seen_or_none(net, budget)
+    if seen is None:
+        return tuple(found for found in symmetries_by_signs(net) if found.kind in SHIFTS)
+    return tuple(found for layer in range(1, len(net.layers)) for found in _shifts(net, seen, layer, budget))
+
+
+def _seen_or_none(net: Network, budget: int) -> Sight | None:
+    """Give the views of the network, None where it has too many and signs alone say something."""
     try:
-        seen = sight(net, min(budget, VIEWS))
+        return sight(net, min(budget, VIEWS))
     except BudgetExceededError:
         if len(net.layers) != 3 or not maps_onto_orthant(net):
             raise
+        return None
+
+
+def _all(net: Network, budget: int) -> Iterator[Symmetry]:
+    seen = _seen_or_none(net, budget)
+    if seen is None:
         for layer in (1, 2):
             yield from relabellings(net, layer)
         yield from symmetries_by_signs(net)

@@ -23,7 +23,7 @@ from semialg_fibers.fibers.bottleneck import fiber
 from semialg_fibers.fibers.complete import complete_fiber
 from semialg_fibers.fibers.moves import with_column, with_row
 from semialg_fibers.fibers.sound_symmetry import Symmetry
-from semialg_fibers.fibers.symmetries import symmetries
+from semialg_fibers.fibers.symmetries import bias_shifts, symmetries
 from semialg_fibers.geometry.scalar import ZERO, Vector
 from semialg_fibers.geometry.semialgebraic import random_positive
 from semialg_fibers.networks.deformation import CELLS
@@ -35,7 +35,6 @@ from semialg_fibers.questions.matching import match_units
 
 MOVES = 2  # symmetries that `sample` composes, besides a relabelling
 FLIPS = 32  # compositions of flips that `contains` tries
-SHIFTS = ("translation", "linear shift")
 
 
 @dataclass(frozen=True)
@@ -120,8 +119,7 @@ def settled(net: Network, budget: int = CELLS) -> Network:
     """
     done: set[tuple[int, tuple[int, ...]]] = set()
     while True:
-        shifts = [found for found in symmetries(net, budget) if found.kind in SHIFTS]
-        found = next((each for each in shifts if (each.layer, each.units) not in done), None)
+        found = next((each for each in bias_shifts(net, budget) if (each.layer, each.units) not in done), None)
         if found is None or found.ends is None:
             return without_dead(net, budget)
         done.add((found.layer, found.units))
