@@ -61,17 +61,17 @@ def oracle_cells(net: Network) -> Iterator[OracleCell]:
     >>> sorted(cell.pattern for cell in oracle_cells(net))
     [((0, 1),), ((1, 0),), ((1, 1),)]
     """
-    for pieces, point, _ in _visit([net]):
+    for pieces, point, _ in visit(net):
         pattern, _, forms = pieces[0]
         matrix = Matrix([form[:-1] for form in forms], columns=len(point))
         yield OracleCell(pattern, point, matrix, tuple(form[-1] for form in forms))
 
 
-def same_on_cells(a: Network, b: Network) -> Vector | None:
+def same_on_cells(a: Network, b: Network, visited: Sequence[Visit] | None = None) -> Vector | None:
     """Give a point of the domain with a(x) ≠ b(x), or None, which proves a = b on the whole domain.
 
     Both are affine on each piece of the common refinement of their cells, so equal affine maps there are a proof; any
-    depths and any parameters are allowed. The point has been evaluated.
+    depths and any parameters are allowed. The point has been evaluated. `visited` is `visit(a)`, for a judge of many b.
 
     Implements: theory §1.
 
@@ -89,7 +89,7 @@ def same_on_cells(a: Network, b: Network) -> Vector | None:
             f"equality needs one domain and one number of outputs, got {a.domain}, {a.widths[-1]} and "
             f"{b.domain}, {b.widths[-1]}"
         )
-    for pieces, point, inequalities in _visit([a, b]):
+    for pieces, point, inequalities in _refined(iter(visit(a) if visited is None else visited), b):
         for f, g in zip(pieces[0].forms, pieces[1].forms, strict=True):
             difference = tuple(u - v for u, v in zip(f, g, strict=True))
             if any(difference):
@@ -113,7 +113,7 @@ def jacobian_rank(net: Network) -> JacobianRank:
     """
     rows: set[tuple[int, ...]] = set()
     skipped = 0
-    for pieces, _, _ in _visit([net]):
+    for pieces, _, _ in visit(net):
         if pieces[0].vanishes:
             skipped += 1
         else:
@@ -189,19 +189,16 @@ class _Piece(NamedTuple):
     forms: list[Form]
 
 
-def _visit(nets: list[Network]) -> Iterator[tuple[list[_Piece], Vector, list[Form]]]:
-    """Yield the pieces on which no unit of any network switches, with a point inside and strict inequalities."""
-    domain = nets[0].domain
-    known = [tuple(map(fmpq, primitive(form))) for form in domain.constraints()]
-    visits: Iterator[tuple[list[_Piece], Vector, list[Form]]] = iter([([], domain.interior_point(), known)])
-    for net in nets:
-        visits = _refined(visits, net)
-    return visits
+Visit = tuple[list[_Piece], Vector, list[Form]]  # the pieces of some networks, a point inside, strict inequalities
 
 
-def _refined(
-    visits: Iterator[tuple[list[_Piece], Vector, list[Form]]], net: Network
-) -> Iterator[tuple[list[_Piece], Vector, list[Form]]]:
+def visit(net: Network) -> Iterator[Visit]:
+    """Yield the pieces on which no unit of the network switches."""
+    known = [tuple(map(fmpq, primitive(form))) for form in net.domain.constraints()]
+    return _refined(iter([([], net.domain.interior_point(), known)]), net)
+
+
+def _refined(visits: Iterator[Visit], net: Network) -> Iterator[Visit]:
     size = net.domain.dimension
     identity: list[Form] = [(*(fmpq(int(i == j)) for j in range(size)), ZERO) for i in range(size)]
     for done, point, known in visits:
@@ -264,26 +261,30 @@ def _off_the_zeros(form: Form, point: Vector, inequalities: list[Form]) -> Vecto
 
 
 def _gradients(net: Network, pattern: Pattern) -> Iterator[Vector]:
-    """Yield, for each output and each coefficient of (x, 1), its derivatives by all parameters with fixed masks."""
-    base = _masked([[list(form) for form in layer.forms] for layer in net.layers], pattern)
+    """Yield, for each output and each coefficient of (x, 1), its derivatives by all parameters with fixed masks.
+
+    The map is linear in each parameter: adding 1 to entry (i, j) of a layer adds column i of what follows times row j
+    of what comes before.
+    """
+    steps: list[Matrix] = []
+    for number, layer in enumerate(net.layers):
+        # (x, 1) ↦ (W x + b, 1), an inactive unit's row replaced by zero
+        masks = pattern[number] if number < len(pattern) else (1,) * layer.outputs
+        kept = [form if mask else [ZERO] * len(form) for form, mask in zip(layer.forms, masks, strict=True)]
+        steps.append(Matrix([*kept, [ZERO] * layer.inputs + [ONE]]))
+    after = [Matrix([[ONE if i == j else ZERO for j in range(steps[-1].shape[0])] for i in range(steps[-1].shape[0])])]
+    for step in reversed(steps[1:]):
+        after.append(after[-1] @ step)
+    after.reverse()
+    size = net.widths[0] + 1
+    before = Matrix([[ONE if i == j else ZERO for j in range(size)] for i in range(size)])
     columns: list[list[fmpq]] = []
     for number, layer in enumerate(net.layers):
-        for i in range(layer.outputs):
-            for j in range(layer.inputs + 1):
-                entries = [[list(form) for form in each.forms] for each in net.layers]
-                entries[number][i][j] += 1
-                columns.append([u - v for u, v in zip(_masked(entries, pattern), base, strict=True)])
+        masks = pattern[number] if number < len(pattern) else (1,) * layer.outputs
+        rows = before.rows()
+        for i, mask in enumerate(masks):
+            outgoing = after[number].column(i)[:-1]
+            for row in rows:
+                columns.append([value * entry if mask else ZERO for value in outgoing for entry in row])
+        before = steps[number] @ before
     yield from zip(*columns, strict=True)
-
-
-def _masked(layers: list[list[list[fmpq]]], pattern: Pattern) -> list[fmpq]:
-    """Give all coefficients of the affine map of `layers`, rows of [W | b], with the masks of the pattern."""
-    total: Matrix | None = None
-    for number, rows in enumerate(layers):
-        # (x, 1) ↦ (W x + b, 1), an inactive unit's row replaced by zero
-        masks = pattern[number] if number < len(pattern) else (1,) * len(rows)
-        kept = [row if mask else [ZERO] * len(row) for row, mask in zip(rows, masks, strict=True)]
-        step = Matrix([*kept, [ZERO] * (len(rows[0]) - 1) + [ONE]])
-        total = step if total is None else step @ total
-    assert total is not None  # a network has a layer
-    return [value for row in total.rows()[:-1] for value in row]
