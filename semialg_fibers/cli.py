@@ -21,7 +21,7 @@ import click
 from semialg_fibers import gallery
 from semialg_fibers.errors import CertificateRejected, SemialgError
 from semialg_fibers.exchange.files import write_network, write_text
-from semialg_fibers.terminal import PREFIX, emit, enumerating, load, runner, watched
+from semialg_fibers.terminal import PREFIX, emit, enumerating, load, refuse_starvation, runner, watched
 
 KINDS = ["arrangement", "symmetry", "fiber", "components", "laws"]
 FORMATS = ["text", "latex", "json", "smtlib", "singular", "macaulay2", "sage", "mathematica"]
@@ -334,6 +334,7 @@ def _terminate(signum: int, frame: FrameType | None) -> None:
 def main() -> None:
     """Run the command line and exit with the contract's codes."""
     signal.signal(signal.SIGTERM, _terminate)
+    refuse_starvation()
     sys.set_int_max_str_digits(0)  # 2000! has more digits than Python would print; files have a limit of their own
     if sys.stdout is None:  # closed: let writing fail as on a full disk, instead of losing the data in silence
         sys.stdout = open(os.devnull)  # noqa: SIM115

@@ -5,15 +5,18 @@ Main definitions
     emit           text to stdout, or to a file as a whole
     runner         where an enumeration runs: here, in processes, on a cluster, kept in a checkpoint
     watched        a progress bar on a terminal, nothing in a pipe
+    refuse_starvation   a sentence and exit code 2 where FLINT gets no memory, instead of its abort
 
 References: the contract's command line in docs/conventions.md.
 """
 
 from __future__ import annotations
 
+import ctypes
+import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import click
@@ -80,3 +83,27 @@ def watched(what: str) -> Iterator[Callable[[int], None] | None]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda count: bar.update(task, completed=count)
+
+
+# FLINT's own handler prints and aborts (exit 134); it cannot raise in Python. This one may not return either.
+_HANDLER = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)
+
+
+def _end(kind: int, message: bytes, values: int) -> None:
+    reason = "MemoryError" if b"memory" in message else "a computation failed in FLINT"
+    os.write(2, f"error: the input is too large for this machine ({reason})\n".encode())
+    os._exit(2)
+
+
+_END = _HANDLER(_end)  # kept: FLINT holds only its address
+
+
+def refuse_starvation() -> None:
+    """End the process with one sentence and exit code 2 where FLINT is refused memory.
+
+    Nothing is half-written: files appear by renaming. Where FLINT takes no handler, it aborts the process as before.
+    """
+    from flint.types import fmpz  # its library is linked with FLINT's
+
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(fmpz.__file__).flint_set_throw(_END)

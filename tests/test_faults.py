@@ -197,6 +197,15 @@ def test_a_file_for_which_the_memory_is_too_small(tmp_path):
     assert err.count("\n") == 1
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="the limit is set from /proc")
+def test_flint_without_memory_is_a_sentence_and_not_an_abort(tmp_path):
+    program = STARVED.replace(
+        "limit()\ncli", "import flint; cli.load = lambda name: flint.fmpz_mat(10**5, 10**5)\nlimit()\ncli"
+    )
+    code, out, err = ended(started(program, "describe", "gallery:visible_2_2_2_1"))
+    assert (code, out, err) == (2, "", "error: the input is too large for this machine (MemoryError)\n")
+
+
 # The campaign, killed and continued.
 
 
