@@ -8,8 +8,10 @@ Main results
                    both ends, several at once, free hyperplanes, linear units, flips
 
 They are found on the exact range of the layers before (cells), with no genericity, at any depth; in bottleneck networks
-with too many cells, by signs. Which further ones exist is open; `questions.explanation` says whether the directions of
-such symmetries explain the whole kernel of the Jacobian.
+with too many cells, by signs. Where on every cell some preactivation vanishes, f need not be differentiable in θ: there
+all but the joint changes are given, whose finite moves are shown to keep f without any derivative. Which further ones
+exist is open; `questions.explanation` says whether the directions of such symmetries explain the whole kernel of the
+Jacobian.
 
 References: beyond §2.2, §3.1, §4; theory §1, §3.2, §3.3.
 """
@@ -18,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from flint import fmpq
 
@@ -33,10 +35,8 @@ from semialg_fibers.networks.deformation import CELLS, Shift, equal_on_cells
 from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.neuron_kind import maps_onto_orthant
-from semialg_fibers.networks.sight import Sight, sight
+from semialg_fibers.networks.sight import Sight, sight_anywhere
 
-if TYPE_CHECKING:
-    pass
 TRIALS = 3  # random directions in which a joint change must have a finite step
 VIEWS = 5_000  # cells of the network itself
 
@@ -48,7 +48,7 @@ def symmetries(net: Network, budget: int = CELLS) -> tuple[Symmetry, ...]:
 
     Raises:
         BudgetExceededError: when the network, or a shift of it, has more cells than the budget.
-        UnsupportedError: when on every cell some preactivation vanishes, so that f need not be differentiable in θ.
+        UnsupportedError: for letters in the parameters.
 
     >>> net = Network([([[1, 0], [0, 1]], [0, 0]), ([[2, -1]], [-3]), ([[1]], [0])])
     >>> [found.kind for found in symmetries(net) if found.kind not in ("permutation", "scaling")]
@@ -63,7 +63,7 @@ def symmetries(net: Network, budget: int = CELLS) -> tuple[Symmetry, ...]:
 
 def _all(net: Network, budget: int) -> Iterator[Symmetry]:
     try:
-        seen = sight(net, min(budget, VIEWS))
+        seen = sight_anywhere(net, min(budget, VIEWS))
     except BudgetExceededError:
         if len(net.layers) != 3 or not maps_onto_orthant(net):
             raise
@@ -78,7 +78,8 @@ def _all(net: Network, budget: int) -> Iterator[Symmetry]:
         shifts = list(_shifts(net, seen, layer, budget))
         yield from shifts
         yield from _several(net, [found for found in shifts if found.kind == "translation"])
-        yield from _mixtures(net, seen, layer)
+        if not all(view.cell.vanishing for view in seen.views):  # joint changes are proposed by their tangents
+            yield from _mixtures(net, seen, layer)
         yield from _flips(net, seen, layer, budget)
 
 
@@ -148,7 +149,7 @@ def _single_units(net: Network, seen: Sight, layer: int) -> Iterator[Symmetry]:
                 (unit,),
                 f"{_unit(layer, unit)} is never active: its outgoing weights are free",
                 net,
-                (*outgoing, *incoming),
+                (*outgoing, *(incoming if (layer, unit) not in seen.vanishing else ())),
                 _act=changed,
                 _draw=lambda rng: [random_rational(rng) for _ in range(outer.outputs)],
             )

@@ -29,7 +29,7 @@ from semialg_fibers.geometry.semialgebraic import random_positive
 from semialg_fibers.networks.deformation import CELLS
 from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Network
-from semialg_fibers.networks.sight import sight
+from semialg_fibers.networks.sight import sight_anywhere
 from semialg_fibers.questions.equivalence import same_function
 from semialg_fibers.questions.matching import match_units
 
@@ -136,7 +136,7 @@ def without_dead(net: Network, budget: int = CELLS) -> Network:
     Raises:
         BudgetExceededError: when there are more cells than the budget.
     """
-    seen = sight(net, budget)
+    seen = sight_anywhere(net, budget)
     for layer in range(1, len(net.layers)):
         for unit in range(net.layers[layer - 1].outputs):
             if not seen.is_ever_active(layer, unit):
