@@ -19,7 +19,7 @@ from typing import Any
 import click
 
 from semialg_fibers import gallery
-from semialg_fibers.errors import CertificateRejected, SemialgError
+from semialg_fibers.errors import BudgetExceededError, CertificateRejected, SemialgError
 from semialg_fibers.exchange.files import write_network, write_text
 from semialg_fibers.terminal import PREFIX, emit, enumerating, load, runner, watched
 
@@ -263,16 +263,24 @@ def _answered(answer: Any) -> Iterator[str]:
 
 @cli.command()
 @click.argument("certificate", type=click.Path())
-def check(certificate: str) -> int:
-    """Re-check a certificate file by code that shares nothing with what made it. Exit 1 when it is rejected."""
+@click.option("--budget", type=click.IntRange(0), metavar="N", help="The most multiplications (500,000,000).")
+def check(certificate: str, budget: int | None) -> int:
+    """Re-check a certificate file by code that shares nothing with what made it.
+
+    Exit 0 verified, 1 rejected, 3 not re-proved within the budget.
+    """
     from semialg_fibers.exchange.certificates import read_certificate
+    from semialg_fibers.verify.effort import BUDGET
 
     stored = read_certificate(certificate)
     try:
-        stored.check()
+        stored.check(BUDGET if budget is None else budget)
     except CertificateRejected as error:
         click.echo(f"rejected: {error.message}")
         return 1
+    except BudgetExceededError as error:
+        click.echo(error.message)
+        return 3
     click.echo(f"verified: {stored.claim}")
     return 0
 

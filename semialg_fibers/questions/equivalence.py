@@ -34,6 +34,7 @@ from semialg_fibers.questions.matching import match_units
 from semialg_fibers.questions.pairing import Pairing, pairing
 from semialg_fibers.questions.separable import zero_test
 from semialg_fibers.verify.certificate import DifferentCertificate, SameCertificate
+from semialg_fibers.verify.effort import BUDGET
 
 if TYPE_CHECKING:
     import sympy
@@ -58,9 +59,13 @@ class Same:
         """Which unit of b is which of a: orders, factors, flips, translation, remainder; None if not by units."""
         return pairing(self.a, self.b)
 
-    def check(self) -> bool:
-        """Re-prove the equality by code that shares nothing with the decision."""
-        return self.certificate.check(self.a, self.b)
+    def check(self, budget: int | None = BUDGET) -> bool:
+        """Re-prove the equality by code that shares nothing with the decision.
+
+        Raises:
+            BudgetExceededError: when this takes more than `budget` multiplications; nothing is rejected then.
+        """
+        return self.certificate.check(self.a, self.b, budget)
 
     def __bool__(self) -> bool:
         """The functions are the same."""
@@ -87,9 +92,13 @@ class Different:
         left, right = self.certificate.values
         return tuple(map(sympy_rational, left)), tuple(map(sympy_rational, right))
 
-    def check(self) -> bool:
-        """Evaluate both networks at the witness again."""
-        return self.certificate.check(self.a, self.b)
+    def check(self, budget: int | None = BUDGET) -> bool:
+        """Evaluate both networks at the witness again.
+
+        Raises:
+            BudgetExceededError: when this takes more than `budget` multiplications; nothing is rejected then.
+        """
+        return self.certificate.check(self.a, self.b, budget)
 
     def __bool__(self) -> bool:
         """The functions are not the same."""
@@ -105,7 +114,7 @@ class Undecided:
     reason: str
     same = None
 
-    def check(self) -> bool:
+    def check(self, budget: int | None = BUDGET) -> bool:
         """There is nothing to check, and nothing is claimed."""
         return False
 
