@@ -22,6 +22,7 @@ from semialg_fibers import gallery
 from semialg_fibers.errors import BudgetExceededError, CertificateRejected, SemialgError
 from semialg_fibers.exchange.files import write_network, write_text
 from semialg_fibers.terminal import PREFIX, emit, enumerating, load, runner, watched
+from semialg_fibers.verify.effort import BUDGET
 
 KINDS = ["arrangement", "symmetry", "fiber", "components", "laws"]
 FORMATS = ["text", "latex", "json", "smtlib", "singular", "macaulay2", "sage", "mathematica"]
@@ -44,8 +45,7 @@ def describe(net: str, as_json: bool) -> None:
     from semialg_fibers.questions.summary import summary
 
     told = summary(load(net))
-    text = json.dumps(told.to_json(), indent=1, ensure_ascii=False) if as_json else "\n".join(_told(told))
-    click.echo(text)
+    click.echo(json.dumps(told.to_json(), indent=1, ensure_ascii=False) if as_json else "\n".join(_told(told)))
 
 
 def _told(told: Any) -> Iterator[str]:
@@ -148,8 +148,7 @@ def count(net: str, workers: int | None, dask: str | None, checkpoint: str | Non
     from semialg_fibers.questions.component_count import count_components
 
     with runner("choices of sides", workers, dask, checkpoint) as work:
-        found = count_components(load(net), work)
-    click.echo(str(found))
+        click.echo(str(count_components(load(net), work)))
 
 
 @cli.command()
@@ -263,18 +262,17 @@ def _answered(answer: Any) -> Iterator[str]:
 
 @cli.command()
 @click.argument("certificate", type=click.Path())
-@click.option("--budget", type=click.IntRange(0), metavar="N", help="The most multiplications (500,000,000).")
-def check(certificate: str, budget: int | None) -> int:
+@click.option("--budget", type=click.IntRange(0), default=BUDGET, show_default=True, help="The most multiplications.")
+def check(certificate: str, budget: int) -> int:
     """Re-check a certificate file by code that shares nothing with what made it.
 
     Exit 0 verified, 1 rejected, 3 not re-proved within the budget.
     """
     from semialg_fibers.exchange.certificates import read_certificate
-    from semialg_fibers.verify.effort import BUDGET
 
     stored = read_certificate(certificate)
     try:
-        stored.check(BUDGET if budget is None else budget)
+        stored.check(budget)
     except CertificateRejected as error:
         click.echo(f"rejected: {error.message}")
         return 1
@@ -396,3 +394,7 @@ def _refuse(sentence: str) -> int:
     with suppress(OSError):  # nobody may be reading; the exit code still tells
         click.echo("error: " + " ".join(sentence.split()), err=True)
     return 2
+
+
+if __name__ == "__main__":
+    main()

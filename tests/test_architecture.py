@@ -42,6 +42,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "report": TO_GALLERY | {"plots"},
     "terminal": TO_GALLERY,
     "cli": TO_GALLERY | {"plots", "testing", "report", "terminal", ""},
+    "__main__": {"cli"},
     "": TO_GALLERY | {"plots", "testing", "report", "terminal", "cli"},
 }
 

@@ -29,10 +29,10 @@ from semialg_fibers.fibers import moves
 from semialg_fibers.fibers.component import counted
 from semialg_fibers.fibers.sign_symmetries import symmetries_by_signs
 from semialg_fibers.fibers.sound_symmetry import Act, Direction, Symmetry, between, halved, within
+from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.scalar import exact, vector
 from semialg_fibers.geometry.semialgebraic import random_positive, random_rational
 from semialg_fibers.networks.deformation import CELLS, Shift, equal_on_cells
-from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.neuron_kind import maps_onto_orthant
 from semialg_fibers.networks.sight import Sight, sight_anywhere
@@ -41,6 +41,7 @@ TRIALS = 3  # random directions in which a joint change must have a finite step
 VIEWS = 5_000  # cells of the network itself
 
 
+@checked
 def symmetries(net: Network, budget: int = CELLS) -> tuple[Symmetry, ...]:
     """Give the known symmetries of a network of any depth on its domain; each keeps the function exactly.
 
@@ -57,7 +58,6 @@ def symmetries(net: Network, budget: int = CELLS) -> tuple[Symmetry, ...]:
     >>> shift.interval, shift.move(1).layers[1].bias
     (Interval(-3/2, oo), (-5,))
     """
-    expect_network(net)
     return tuple(_all(net, budget))
 
 

@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING
 from flint import fmpq
 
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, UndecidedSignError, UnsupportedError
+from semialg_fibers.geometry.arguments import checked, checked_methods
 from semialg_fibers.geometry.domain import Domain, Space
 from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, affine_value, sympy_rational
 from semialg_fibers.networks.arrangement import arrangement
 from semialg_fibers.networks.cells import Cell, common_cells
-from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.normal_form import normal_forms
 from semialg_fibers.questions.matching import match_units
@@ -45,6 +45,7 @@ TERMS = 100  # of a difference of normal forms; the zero test grows with their c
 PAIRS_OF_FORMS = 64
 
 
+@checked_methods("check")
 @dataclass(frozen=True)
 class Same:
     """f_a = f_b on the whole domain; `certificate` re-proves it without the deciding code, `matching` shows how."""
@@ -72,6 +73,7 @@ class Same:
         return True
 
 
+@checked_methods("check")
 @dataclass(frozen=True)
 class Different:
     """f_a(witness) ≠ f_b(witness), both evaluated exactly."""
@@ -105,6 +107,7 @@ class Different:
         return False
 
 
+@checked_methods("check")
 @dataclass(frozen=True)
 class Undecided:
     """Neither proved within the budget; `reason` says what was tried."""
@@ -126,6 +129,7 @@ class Undecided:
 Answer = Same | Different | Undecided
 
 
+@checked
 def same_function(
     a: Network,
     b: Network,
@@ -151,7 +155,6 @@ def same_function(
     >>> same_function(a, Network([([[2]], [0])])).witness
     (-3,)
     """
-    expect_network(a, b)
     _comparable(a, b, method)
     if method == "exact":
         return _by_cells(a, b, budget, watch, seconds)

@@ -24,10 +24,10 @@ from semialg_fibers.fibers.complete import complete_fiber
 from semialg_fibers.fibers.moves import with_column, with_row
 from semialg_fibers.fibers.sound_symmetry import Symmetry
 from semialg_fibers.fibers.symmetries import symmetries
+from semialg_fibers.geometry.arguments import checked, checked_methods
 from semialg_fibers.geometry.scalar import ZERO, Vector
 from semialg_fibers.geometry.semialgebraic import random_positive
 from semialg_fibers.networks.deformation import CELLS
-from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.sight import sight_anywhere
 from semialg_fibers.questions.equivalence import same_function
@@ -38,6 +38,7 @@ FLIPS = 32  # compositions of flips that `contains` tries
 SHIFTS = ("translation", "linear shift")
 
 
+@checked_methods("contains", "sample")
 @dataclass(frozen=True)
 class SoundFiber:
     """All that the known symmetries generate from a network. Every member has the network's function, exactly.
@@ -146,6 +147,7 @@ def without_dead(net: Network, budget: int = CELLS) -> Network:
     return net
 
 
+@checked
 def sound_fiber(net: Network, budget: int = CELLS) -> SoundFiber:
     """Give what the known symmetries of a network of any depth and width generate.
 
@@ -156,5 +158,4 @@ def sound_fiber(net: Network, budget: int = CELLS) -> SoundFiber:
     >>> found.contains(found.sample(1)), found.contains(Network([*net.layers[:2], ([[2]], [0])]))
     (True, False)
     """
-    expect_network(net)
     return SoundFiber(net, budget)
