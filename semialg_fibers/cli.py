@@ -19,9 +19,10 @@ from typing import Any
 import click
 
 from semialg_fibers import gallery
-from semialg_fibers.errors import CertificateRejected, SemialgError
+from semialg_fibers.errors import BudgetExceededError, CertificateRejected, SemialgError
 from semialg_fibers.exchange.files import write_network, write_text
-from semialg_fibers.terminal import PREFIX, emit, enumerating, load, refuse_starvation, runner, watched
+from semialg_fibers.terminal import PREFIX, emit, enumerating, forget_output, load, refuse_starvation, runner, watched
+from semialg_fibers.verify.effort import BUDGET
 
 KINDS = ["arrangement", "symmetry", "fiber", "components", "laws"]
 FORMATS = ["text", "latex", "json", "smtlib", "singular", "macaulay2", "sage", "mathematica"]
@@ -44,8 +45,7 @@ def describe(net: str, as_json: bool) -> None:
     from semialg_fibers.questions.summary import summary
 
     told = summary(load(net))
-    text = json.dumps(told.to_json(), indent=1, ensure_ascii=False) if as_json else "\n".join(_told(told))
-    click.echo(text)
+    click.echo(json.dumps(told.to_json(), indent=1, ensure_ascii=False) if as_json else "\n".join(_told(told)))
 
 
 def _told(told: Any) -> Iterator[str]:
@@ -148,8 +148,7 @@ def count(net: str, workers: int | None, dask: str | None, checkpoint: str | Non
     from semialg_fibers.questions.component_count import count_components
 
     with runner("choices of sides", workers, dask, checkpoint) as work:
-        found = count_components(load(net), work)
-    click.echo(str(found))
+        click.echo(str(count_components(load(net), work)))
 
 
 @cli.command()
@@ -263,16 +262,23 @@ def _answered(answer: Any) -> Iterator[str]:
 
 @cli.command()
 @click.argument("certificate", type=click.Path())
-def check(certificate: str) -> int:
-    """Re-check a certificate file by code that shares nothing with what made it. Exit 1 when it is rejected."""
+@click.option("--budget", type=click.IntRange(0), default=BUDGET, show_default=True, help="The most multiplications.")
+def check(certificate: str, budget: int) -> int:
+    """Re-check a certificate file by code that shares nothing with what made it.
+
+    Exit 0 verified, 1 rejected, 3 not re-proved within the budget.
+    """
     from semialg_fibers.exchange.certificates import read_certificate
 
     stored = read_certificate(certificate)
     try:
-        stored.check()
+        stored.check(budget)
     except CertificateRejected as error:
         click.echo(f"rejected: {error.message}")
         return 1
+    except BudgetExceededError as error:
+        click.echo(error.message)
+        return 3
     click.echo(f"verified: {stored.claim}")
     return 0
 
@@ -365,19 +371,13 @@ def run(arguments: list[str]) -> int:
     except _Terminated:
         return 143
     except (BrokenPipeError, SystemExit):  # click turns a broken pipe into SystemExit
-        _forget_output()  # the reader has gone: nothing more to say to it
+        forget_output()  # the reader has gone: nothing more to say to it
         return 0
     except (MemoryError, RecursionError) as error:
         return _refuse(f"the input is too large for this machine ({type(error).__name__})")
     except OSError as error:
-        _forget_output()
+        forget_output()
         return _refuse(f"the output cannot be written ({error.strerror or error})")
-
-
-def _forget_output() -> None:
-    """Lead stdout nowhere: Python's own flush at exit must not fail again, which would be a traceback and exit 120."""
-    with suppress(OSError, ValueError):  # a stdout without a descriptor
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _hint(error: click.ClickException) -> str:
@@ -389,3 +389,7 @@ def _refuse(sentence: str) -> int:
     with suppress(OSError):  # nobody may be reading; the exit code still tells
         click.echo("error: " + " ".join(sentence.split()), err=True)
     return 2
+
+
+if __name__ == "__main__":
+    main()

@@ -16,12 +16,21 @@ from __future__ import annotations
 
 from typing import Any
 
+LONGEST = 1_500  # characters of a sentence
+
 
 class SemialgError(Exception):
     """The root: anything that this package refuses, with the sentence that says why."""
 
     def __init__(self, message: str, **place: Any) -> None:
-        """Keep the sentence and the place (`layer`, `row`, `column`, `file`, `line`, `value`, ...)."""
+        """Keep the sentence and the place (`layer`, `row`, `column`, `file`, `line`, `value`, ...).
+
+        A sentence is one line of bounded length, whatever it quotes.
+        """
+        if "\n" in message or "\r" in message:
+            message = " ".join(message.split())
+        if len(message) > LONGEST:
+            message = f"{message[: LONGEST - 200]} ... {message[-150:]}"
         super().__init__(message)
         self.message = message
         self.place = place

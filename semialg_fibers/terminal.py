@@ -85,6 +85,12 @@ def watched(what: str) -> Iterator[Callable[[int], None] | None]:
         yield lambda count: bar.update(task, completed=count)
 
 
+def forget_output() -> None:
+    """Lead stdout nowhere: Python's own flush at exit must not fail again, which would be a traceback and exit 120."""
+    with suppress(OSError, ValueError):  # a stdout without a descriptor
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 # FLINT's own handler prints and aborts (exit 134); it cannot raise in Python. This one may not return either.
 _HANDLER = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)
 

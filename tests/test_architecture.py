@@ -33,7 +33,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "networks": TO_GEOMETRY,
     "fibers": TO_GEOMETRY | {"networks"},
     "verify": TO_GEOMETRY | {"networks.layer"},  # an oracle that shares code with what it judges judges nothing
-    "questions": TO_FIBERS | {"verify.derivation", "verify.certificate", "verify.conservation", "verify.lie_rank"},
+    "questions": TO_FIBERS
+    | {"verify.derivation", "verify.certificate", "verify.conservation", "verify.effort", "verify.lie_rank"},
     "exchange": TO_QUESTIONS,
     "gallery": TO_EXCHANGE,
     "plots": TO_GALLERY,
@@ -41,6 +42,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "report": TO_GALLERY | {"plots"},
     "terminal": TO_GALLERY,
     "cli": TO_GALLERY | {"plots", "testing", "report", "terminal", ""},
+    "__main__": {"cli"},
     "": TO_GALLERY | {"plots", "testing", "report", "terminal", "cli"},
 }
 

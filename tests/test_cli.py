@@ -634,6 +634,23 @@ def test_same_and_check_have_the_codes_of_the_contract(tmp_path, capfd):
     assert outcome(capfd, "check", str(path))[0] == 2
 
 
+def test_a_certificate_beyond_the_budget_is_neither_verified_nor_rejected(tmp_path, capfd):
+    """Also a file whose claim is true, or false, of which nobody would see the end."""
+    layer = {"weight": [[str(int(i == j)) for j in range(30)] for i in range(30)], "bias": ["0"] * 30}
+    last = {"weight": [["1"] * 30], "bias": ["0"]}
+    net = {"format": "semialg_fibers/network", "version": 1, "layers": [layer, layer, layer, last]}
+    document = {"format": "semialg_fibers/certificate", "version": 1, "claim": "same", "kind": "cells"}
+    path = tmp_path / "cells.json"
+    path.write_text(json.dumps(document | {"orders": [], "factors": [], "a": net, "b": net}))
+    code, out, err = outcome(capfd, "check", str(path), "--budget", "1000000")
+    assert (code, err) == (3, "")
+    assert out.startswith("not re-proved within the budget of 1,000,000 multiplications: raise it")
+    assert outcome(capfd, "check", str(path), "--budget", "-1")[0] == 2
+    small = tmp_path / "small.json"
+    small.write_text(outcome(capfd, "same", "gallery:deep_2_2_2_2_1", "gallery:deep_2_2_2_2_1", "--json")[1])
+    assert outcome(capfd, "check", str(small))[:2] == (0, "verified: same function\n")
+
+
 def test_undecided_has_a_code_of_its_own(tmp_path, capfd):
     """min(1, x⁺, y⁺) in two ways (beyond §2.3): the polynomial methods leave it open, cells decide it."""
     paths = []

@@ -232,7 +232,7 @@ class Examination:
         """Say by the judge's cells whether the other network has this function; each is asked once."""
         if other not in self._equal:
             self._pieces = self._pieces or list(visit(self.net))
-            self._equal[other] = same_on_cells(self.net, other, self._pieces) is None
+            self._equal[other] = same_on_cells(self.net, other, visited=self._pieces) is None
         return self._equal[other]
 
     def rank(self, net: Network) -> JacobianRank:

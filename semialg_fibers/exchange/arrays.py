@@ -17,6 +17,7 @@ import json
 import math
 import os
 import re
+import sys
 import zipfile
 import zlib
 from collections.abc import Iterable, Sequence
@@ -26,9 +27,11 @@ from semialg_fibers.errors import InexactInputError, InvalidNetworkError, Unsupp
 from semialg_fibers.exchange.files import MAX_MODEL_BYTES, read_bytes
 from semialg_fibers.exchange.json_values import Number, Object, named, parse_json
 from semialg_fibers.exchange.state_dicts import from_tensors
+from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.domain import Domain
 from semialg_fibers.geometry.floats import dyadic_matrix, dyadic_vector, nearest
 from semialg_fibers.geometry.scalar import ZERO, shown
+from semialg_fibers.geometry.symbolic_matrix import matrix_of
 from semialg_fibers.networks.layer import Layer, Network
 
 if TYPE_CHECKING:
@@ -42,11 +45,12 @@ SAFETENSORS_TYPES = {"F16": "<f2", "BF16": "<u2", "F32": "<f4", "F64": "<f8"} | 
 }
 
 
+@checked
 def from_arrays(layers: Iterable[tuple[Any, Any]], domain: Domain | None = None) -> Network:
     """Give the network with these weights (out × in) and biases (out,); None is a bias of zeros.
 
-    NumPy arrays of float16, bfloat16, float32, float64 or integers are taken exactly; anything else is read as `Layer`
-    reads it, so that exact numbers and text pass and Python floats are refused.
+    NumPy arrays and PyTorch tensors of float16, bfloat16, float32, float64 or integers are taken exactly; anything else
+    is read as `Layer` reads it, so that exact numbers and text pass and Python floats are refused.
 
     Raises:
         InexactInputError: for NaN, infinity and Python floats (place: `layer`, `row`, `column`).
@@ -65,13 +69,38 @@ def from_arrays(layers: Iterable[tuple[Any, Any]], domain: Domain | None = None)
         except (TypeError, ValueError):
             raise InvalidNetworkError(f"layer {number} is not a pair (weight, bias)", layer=number) from None
         try:
-            matrix = dyadic_matrix(weight) if _is_numeric(weight) else weight
+            weight, bias = array_of_tensor(weight), array_of_tensor(bias)
+            matrix = dyadic_matrix(weight) if _is_numeric(weight) else matrix_of(weight)
             if bias is None:
-                bias = (ZERO,) * (weight.shape[0] if hasattr(weight, "shape") else len(weight))
+                bias = (ZERO,) * matrix.shape[0]
             made.append(Layer(matrix, dyadic_vector(bias) if _is_numeric(bias) else bias))
         except (InexactInputError, InvalidNetworkError, UnsupportedError) as error:
             raise type(error)(f"layer {number}: {error.message}", **{**error.place, "layer": number}) from None
     return Network(made, domain)
+
+
+def array_of_tensor(value: Any) -> Any:
+    """Give a tensor of PyTorch as a NumPy array with the same values, anything else as it is.
+
+    Raises:
+        UnsupportedError: for a tensor that is not dense, or of other numbers.
+    """
+    torch: Any = sys.modules.get("torch")  # who has a tensor has imported it
+    return value if not isinstance(value, getattr(torch, "Tensor", ())) else _array_of(torch, value)
+
+
+def _array_of(torch: Any, value: Any) -> Any:
+    floats = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
+    kinds = [*floats, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8]
+    if value.layout != torch.strided or value.dtype not in kinds or value.device.type == "meta":
+        raise UnsupportedError(
+            f"a {value.layout} tensor of {value.dtype} on {value.device} is not read; it should be dense, of float16, "
+            "bfloat16, float32 or float64"
+        )
+    plain = value.detach().cpu().resolve_neg()
+    if plain.dtype == torch.bfloat16:
+        plain = plain.to(torch.float32)  # NumPy has no bfloat16; every one is a float32
+    return plain.numpy()
 
 
 def _is_numeric(array: Any) -> bool:
@@ -81,6 +110,7 @@ def _is_numeric(array: Any) -> bool:
     return isinstance(array, np.ndarray) and array.dtype != object
 
 
+@checked
 def from_npz(path: Path) -> Network:
     """Give the network whose arrays W1 (out × in), b1 (out,), W2, b2, ... the file holds, without opening pickles.
 
@@ -143,6 +173,7 @@ def _npy(raw: bytes, name: str) -> npt.NDArray[np.generic]:
     return np.frombuffer(data, kind).reshape(shape, order="F" if by_columns else "C")
 
 
+@checked
 def from_safetensors(path: Path, order: Sequence[str] | None = None) -> Network:
     """Give the network of the linear layers in the file: arrays "P.weight" (out × in) and "P.bias" for layers P.
 

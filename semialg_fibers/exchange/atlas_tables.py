@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from semialg_fibers.exchange.tables import DimensionTable
+from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.networks.neuron_kind import DEAD, LINEAR, NONLINEAR
 from semialg_fibers.questions.atlas import Atlas, AtlasRow
 
@@ -78,6 +79,7 @@ def _title(atlas: Atlas) -> str:
     )
 
 
+@checked
 def atlas_to_text(atlas: Atlas) -> str:
     """Give a table for people: the rows, the fractions of all patterns, the conditions.
 
@@ -92,6 +94,7 @@ def atlas_to_text(atlas: Atlas) -> str:
     return "\n".join(lines) + "\n"
 
 
+@checked
 def atlas_to_csv(atlas: Atlas) -> str:
     """Give comma-separated values: one line for each row, with the bounds of the number of components."""
     out = io.StringIO()
@@ -102,6 +105,7 @@ def atlas_to_csv(atlas: Atlas) -> str:
     return out.getvalue()
 
 
+@checked
 def atlas_to_latex(atlas: Atlas) -> str:
     r"""Give a longtable that needs the packages booktabs and longtable, and the fractions below it."""
     columns = "lrlrlrr"
@@ -138,6 +142,7 @@ def _mathematics(sentence: str) -> str:
     return sentence
 
 
+@checked
 def atlas_to_json(atlas: Atlas) -> str:
     """Give the format `semialg_fibers/atlas`, version 1; indices from 0, fractions as text."""
     rows = [

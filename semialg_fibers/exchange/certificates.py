@@ -3,7 +3,7 @@
 Main definitions
     certificate_to_json    an answer of `same_function` with both networks
     read_certificate       the file, as networks and certificate
-    Stored, StoredProof    what was read; `check()` re-proves it
+    Stored, StoredProof    what was read; `check()` re-proves it, within a budget
 
 Nothing here imports the code that decides.
 
@@ -17,7 +17,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from semialg_fibers.errors import CertificateRejected, InvalidNetworkError
+from semialg_fibers.errors import BudgetExceededError, CertificateRejected, InvalidNetworkError
 from semialg_fibers.exchange.files import read_text
 from semialg_fibers.exchange.json_text import network_from_parsed, network_to_json
 from semialg_fibers.exchange.json_values import Number, keys_of, named, parse_json, shown
@@ -26,6 +26,7 @@ from semialg_fibers.networks.layer import Network
 from semialg_fibers.verify.certificate import KINDS, DifferentCertificate, SameCertificate
 from semialg_fibers.verify.derivation import FORMAT as PROOF_FORMAT
 from semialg_fibers.verify.derivation import Derivation
+from semialg_fibers.verify.effort import BUDGET
 
 FORMAT = "semialg_fibers/certificate"
 
@@ -43,14 +44,14 @@ class Stored:
         """The claim in words."""
         return "same function" if isinstance(self.certificate, SameCertificate) else "different functions"
 
-    def check(self) -> None:
-        """Re-prove the claim.
+    def check(self, budget: int | None = BUDGET) -> None:
+        """Re-prove the claim with at most `budget` multiplications; None: any number.
 
         Raises:
             CertificateRejected: when the proof does not hold.
-            BudgetExceededError: when it could not be re-checked within the budget.
+            BudgetExceededError: when it was not re-proved within the budget, which is no rejection.
         """
-        if not self.certificate.check(self.a, self.b):
+        if not self.certificate.check(self.a, self.b, budget):
             raise CertificateRejected(f"the certificate does not prove its claim ({self.claim})")
 
 
@@ -69,13 +70,16 @@ class StoredProof:
         said = f"where {given}: {shown}" if given else shown
         return f"for {letters}: {said}" if letters else said
 
-    def check(self) -> None:
-        """Check every step.
+    def check(self, budget: int | None = BUDGET) -> None:
+        """Check every step, with at most `budget` comparisons; None: any number.
 
         Raises:
             CertificateRejected: with the first step that does not follow.
+            BudgetExceededError: when it was not re-proved within the budget, which is no rejection.
         """
-        gap = self.derivation.gap()
+        gap = self.derivation.gap(budget)
+        if gap is not None and gap.is_open:
+            raise BudgetExceededError(f"not re-proved: {gap}")
         if gap is not None:
             raise CertificateRejected(f"the proof has a gap at {gap}")
 

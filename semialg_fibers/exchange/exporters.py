@@ -24,8 +24,10 @@ from semialg_fibers.exchange.set_json import document_json, document_of_json
 from semialg_fibers.exchange.smtlib import SMTLIB
 from semialg_fibers.exchange.text import document_text
 from semialg_fibers.exchange.traversal import Document, document_of
+from semialg_fibers.geometry.arguments import checked
 
 
+@checked
 def to_text(described: Any, component: int | None = None) -> str:
     """Give every equation and inequality as text.
 
@@ -37,6 +39,7 @@ def to_text(described: Any, component: int | None = None) -> str:
     return document_text(document_of(described, component))
 
 
+@checked
 def to_latex(described: Any, component: int | None = None) -> str:
     r"""Give LaTeX to put into a paper; it needs the package amsmath.
 
@@ -51,6 +54,7 @@ def to_latex(described: Any, component: int | None = None) -> str:
     return document_latex(document_of(described, component))
 
 
+@checked
 def to_json(described: Any, component: int | None = None) -> str:
     """Give a JSON document, which `from_json` reads again.
 
@@ -60,6 +64,7 @@ def to_json(described: Any, component: int | None = None) -> str:
     return document_json(document_of(described, component))
 
 
+@checked
 def from_json(text: str) -> Document:
     """Read what `to_json` wrote: a document, with sections and their parts, that every exporter takes.
 
@@ -76,6 +81,7 @@ def from_json(text: str) -> Document:
     return document_of_json(text)
 
 
+@checked
 def to_smtlib(described: Any, component: int | None = None) -> str:
     """Give SMT-LIB 2.6 text in QF_NRA that asserts the set, letters as constants with their signs; no (check-sat).
 
@@ -92,21 +98,25 @@ def to_smtlib(described: Any, component: int | None = None) -> str:
     return exported(document_of(described, component), SMTLIB)
 
 
+@checked
 def to_singular(described: Any, component: int | None = None) -> str:
     """Give a Singular program: a ring (letters are its parameters), an ideal and two lists for each basic set."""
     return exported(document_of(described, component), algebra_systems.SINGULAR)
 
 
+@checked
 def to_macaulay2(described: Any, component: int | None = None) -> str:
     """Give a Macaulay2 program: a ring (letters in its coefficients), an ideal and two lists for each basic set."""
     return exported(document_of(described, component), algebra_systems.MACAULAY2)
 
 
+@checked
 def to_sage(described: Any, component: int | None = None) -> str:
     """Give a Sage program in Python syntax: a ring (letters in its coefficients), three lists for each basic set."""
     return exported(document_of(described, component), algebra_systems.SAGE)
 
 
+@checked
 def to_mathematica(described: Any, component: int | None = None) -> str:
     """Give a Mathematica program: each basic set as a conjunction, `set` as their disjunction."""
     return exported(document_of(described, component), algebra_systems.MATHEMATICA)

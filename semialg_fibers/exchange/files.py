@@ -18,11 +18,13 @@ from typing import Any
 from semialg_fibers.errors import InvalidNetworkError, SemialgError
 from semialg_fibers.exchange.json_text import network_from_json, network_to_json
 from semialg_fibers.exchange.json_values import MAX_BYTES, named
+from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.networks.layer import Network
 
 MAX_MODEL_BYTES = 2**30  # of a model file of another program, whose numbers are short
 
 
+@checked
 def read_network(path: str | bytes | os.PathLike[Any]) -> Network:
     """Read the network in the file at `path`, exactly.
 
@@ -65,6 +67,7 @@ def read_bytes(path: str | bytes | os.PathLike[Any]) -> bytes:
         return _read_bytes(source, MAX_MODEL_BYTES)
 
 
+@checked
 def write_network(net: Network, path: str | bytes | os.PathLike[Any]) -> None:
     """Write the network to the file at `path`, which is replaced as a whole or left untouched.
 

@@ -24,6 +24,7 @@ from semialg_fibers.errors import InexactInputError, InvalidNetworkError, Unsupp
 from semialg_fibers.exchange.chain import Chain
 from semialg_fibers.exchange.files import MAX_MODEL_BYTES, read_bytes
 from semialg_fibers.exchange.json_values import Number, Object, named, parse_json
+from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.floats import MAX_ENTRIES, dyadic_matrix, dyadic_vector
 from semialg_fibers.geometry.scalar import Vector, exact_from_float, shown
 from semialg_fibers.networks.layer import Network
@@ -45,6 +46,7 @@ FOLDERS = ("keras.initializers", "keras.regularizers", "keras.constraints")  # r
 MEMBERS = {"metadata.json", "config.json", "model.weights.h5"}
 
 
+@checked
 def from_keras(model: Any, root_bits: int | None = None, logits: bool = False) -> Network:
     """Give the network of a Sequential or a functional chain of Dense, ReLU, Flatten, Dropout, BatchNormalization.
 

@@ -19,6 +19,7 @@ from semialg_fibers.exchange.chain import ExchangeNote
 from semialg_fibers.exchange.files import read_bytes
 from semialg_fibers.exchange.json_values import named
 from semialg_fibers.exchange.onnx_graph import FLOATS, read_graph
+from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.scalar import shown
 from semialg_fibers.networks.layer import Network
 
@@ -33,6 +34,7 @@ FORMATS = {name: number for number, name in FLOATS.items() if name != "bfloat16"
 TYPES = (*FLOATS, 2, 3, 4, 5, 6, 7, 12, 13)  # floats and integers
 
 
+@checked
 def from_onnx(model: Any, root_bits: int | None = None, logits: bool = False) -> Network:
     """Give the ReLU network of an ONNX model whose graph is one chain, on its flattened input.
 
@@ -139,6 +141,7 @@ def _external(entries: dict[str, str], folder: str | None) -> bytes:
     return data[start : start + length]
 
 
+@checked
 def to_onnx(net: Network, dtype: str = "float64") -> onnx.ModelProto:
     """Give the model x ↦ Gemm, Relu, ..., Gemm with each parameter rounded to the nearest `dtype`, ties to even.
 

@@ -12,9 +12,11 @@ from typing import Any
 from semialg_fibers.errors import InvalidNetworkError, UnsupportedError
 from semialg_fibers.exchange.arrays import from_arrays
 from semialg_fibers.exchange.chain import ExchangeNote
+from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.networks.layer import Network
 
 
+@checked
 def from_sklearn(model: Any) -> Network:
     """Give the network of a fitted MLPClassifier or MLPRegressor with activation="relu".
 

@@ -46,6 +46,12 @@ def from_tensors(tensors: Tensors, order: Sequence[str] | None, source: str) -> 
         except (InexactInputError, InvalidNetworkError, UnsupportedError) as error:
             raise type(error)(f"{name}: {error.message}", **{**error.place, "layer": number}) from None
         chain.affine(matrix, offset, name)
+    bare = [prefix for prefix in weights if prefix not in biases]
+    if bare and biases:
+        chain.notes.append(
+            f"{_listed(dict.fromkeys(bare))} {'has no bias, and was' if len(bare) == 1 else 'have no bias, and were'} "
+            "read as linear: an embedding looks the same in a state dict, and is not what was read"
+        )
     if len(weights) > 1:
         chain.notes.append(f"{source} names no activations: ReLU was read between its layers, and none after the last")
     return chain.network(source)

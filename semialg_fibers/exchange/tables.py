@@ -25,6 +25,7 @@ from semialg_fibers.errors import (
 from semialg_fibers.exchange.traversal import decimal
 from semialg_fibers.fibers.bottleneck import fiber
 from semialg_fibers.fibers.hiding import hidden_hyperplanes
+from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.scalar import shown
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.neuron_kind import default_layer, neuron_types
@@ -97,6 +98,7 @@ def _cell_latex(cell: str) -> str:
     return cell.replace(NONE, "--").replace("_", r"\_").replace("&", r"\&").replace("%", r"\%").replace("#", r"\#")
 
 
+@checked
 def dimension_table(rows: Iterable[Any]) -> DimensionTable:
     """Give the table of networks, or of pairs ((d, n1, n2, m), signs of [A2 | b2]) as `Network.generic` takes them.
 

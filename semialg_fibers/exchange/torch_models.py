@@ -21,11 +21,12 @@ from typing import TYPE_CHECKING, Any
 from flint import fmpq
 
 from semialg_fibers.errors import InexactInputError, InvalidNetworkError, SemialgError, UnsupportedError
-from semialg_fibers.exchange.arrays import nearest_arrays
+from semialg_fibers.exchange.arrays import array_of_tensor, nearest_arrays
 from semialg_fibers.exchange.chain import Chain, ExchangeNote
 from semialg_fibers.exchange.files import read_bytes
 from semialg_fibers.exchange.json_values import named
 from semialg_fibers.exchange.state_dicts import from_tensors
+from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.floats import dyadic_matrix, dyadic_vector, nearest
 from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, exact_from_float, shown
 from semialg_fibers.networks.layer import Network
@@ -40,6 +41,7 @@ OUTPUTS = {"softmax", "log_softmax", "sigmoid"}
 CASTS = {"float", "double", "half", "bfloat16", "contiguous", "detach", "clone"}
 
 
+@checked
 def from_torch(
     model: Any, order: Sequence[str] | None = None, root_bits: int | None = None, logits: bool = False
 ) -> Network:
@@ -112,7 +114,7 @@ def _from_state(torch: Any, state: Any, order: Sequence[str] | None, source: str
                 "take it out and give it"
             )
         state = inner[0]
-    return from_tensors({name: _array(torch, tensor, name) for name, tensor in state.items()}, order, source)
+    return from_tensors({name: _array(tensor, name) for name, tensor in state.items()}, order, source)
 
 
 def _is_state(torch: Any, value: Any) -> bool:
@@ -121,20 +123,12 @@ def _is_state(torch: Any, value: Any) -> bool:
     return all(isinstance(name, str) and isinstance(tensor, torch.Tensor) for name, tensor in value.items())
 
 
-def _array(torch: Any, tensor: Any, name: str) -> Any:
+def _array(tensor: Any, name: str) -> Any:
     """Give a tensor as a NumPy array with the same values."""
-    floats = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
-    kinds = [*floats, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8]
-    if tensor.layout != torch.strided or tensor.dtype not in kinds or tensor.device.type == "meta":
-        raise UnsupportedError(
-            f"{shown(name)} is a {tensor.layout} tensor of {tensor.dtype} on {tensor.device}, which is not read; "
-            "it should be dense, of float16, bfloat16, float32 or float64",
-            value=name,
-        )
-    plain = tensor.detach().cpu().resolve_neg()
-    if plain.dtype == torch.bfloat16:
-        plain = plain.to(torch.float32)  # NumPy has no bfloat16; every one is a float32
-    return plain.numpy()
+    try:
+        return array_of_tensor(tensor)
+    except UnsupportedError as error:
+        raise UnsupportedError(f"{shown(name)}: {error.message}", value=name) from None
 
 
 # modules
@@ -243,8 +237,8 @@ class _Reader:
 
     def _linear(self, weight: Any, bias: Any, what: str) -> None:
         try:
-            matrix = dyadic_matrix(_array(self.torch, weight, what))
-            offset = None if bias is None else dyadic_vector(_array(self.torch, bias, what))
+            matrix = dyadic_matrix(_array(weight, what))
+            offset = None if bias is None else dyadic_vector(_array(bias, what))
         except (InexactInputError, InvalidNetworkError) as error:
             raise type(error)(f"{what}: {error.message}", **error.place) from None
         self.chain.affine(matrix, offset, what)
@@ -254,7 +248,7 @@ class _Reader:
             raise UnsupportedError(f"{what} keeps no running statistics, so that it is no fixed function")
 
         def stored(tensor: Any) -> Vector | None:
-            return None if tensor is None else dyadic_vector(_array(self.torch, tensor, what))
+            return None if tensor is None else dyadic_vector(_array(tensor, what))
 
         mean, variance = stored(module.running_mean), stored(module.running_var)
         assert mean is not None
@@ -335,6 +329,7 @@ class _Reader:
 # out
 
 
+@checked
 def to_torch(net: Network, dtype: str = "float64") -> torch.nn.Sequential:
     """Give nn.Sequential(Linear, ReLU, ..., Linear) with each parameter rounded to the nearest `dtype`, ties to even.
 

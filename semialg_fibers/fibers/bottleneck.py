@@ -26,12 +26,13 @@ from semialg_fibers.fibers.genericity import Genericity, genericity, is_bottlene
 from semialg_fibers.fibers.hidden_component import HiddenFamily, HiddenFrame
 from semialg_fibers.fibers.hiding import hidden_hyperplanes, hiding
 from semialg_fibers.fibers.one_hidden_layer import OrientationFamily, scalings
+from semialg_fibers.geometry.arguments import checked, checked_methods
 from semialg_fibers.geometry.polyhedron import Polyhedron
-from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.neuron_kind import DEAD, LINEAR, neuron_types
 
 
+@checked_methods("locate", "contains", "sample")
 @dataclass(frozen=True)
 class Fiber:
     """F(θ), a union of semi-algebraic components, up to relabelling of hidden units.
@@ -145,6 +146,7 @@ def first_components(found: Fiber, most: int) -> list[FiberComponent]:
     return listed
 
 
+@checked
 def fiber(net: Network) -> Fiber:
     """Give F(θ), the explicit union of semi-algebraic components of all parameters with the same function.
 
@@ -161,7 +163,6 @@ def fiber(net: Network) -> Fiber:
     >>> found.dimension, found.component_count, found.complete
     (4, 2, True)
     """
-    expect_network(net)
     return _found(net)
 
 

@@ -21,18 +21,19 @@ from itertools import combinations
 from math import comb, factorial
 from typing import Any, cast
 
-from semialg_fibers.errors import BudgetExceededError, UnsupportedError
+from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, UnsupportedError
 from semialg_fibers.fibers.balance import Balance, Feasibility
 from semialg_fibers.fibers.component import LazySequence
 from semialg_fibers.fibers.strata import Frame, Sides, Stratum, StratumIndex, checked_index
+from semialg_fibers.geometry.arguments import checked, checked_methods
 from semialg_fibers.networks.arrangement import arrangement
-from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Network
 
 BALANCES = 8_000  # choices of flipped and split hyperplanes that a search may look at
 FIRST = 64  # strata from which `CompleteFiber.sample` draws
 
 
+@checked_methods("locate", "contains", "sample", "feasibility", "stratum")
 @dataclass(frozen=True)
 class CompleteFiber:
     """All networks of the same widths, on the same domain, with the same function.
@@ -149,8 +150,15 @@ class CompleteFiber:
         """Give the least number of linear neurons for these sides of the essential hyperplanes, with its certificate.
 
         Implements: beyond §1.3.
+
+        Raises:
+            InvalidNetworkError: for the index of an essential hyperplane that does not exist.
         """
-        return self.frame.balance(flipped, split).feasibility(split_ghosts)
+        count = len(self.frame.planes)
+        wrong = next((i for i in (*flipped, *split) if not 0 <= i < count), None)
+        if wrong is not None:
+            raise InvalidNetworkError(f"essential hyperplanes 0 to {count - 1} have sides, got {wrong}", value=wrong)
+        return self.frame.balance(tuple(flipped), tuple(split)).feasibility(split_ghosts)
 
     def stratum(self, index: StratumIndex) -> Stratum | None:
         """Give the stratum with this index, None when it is empty.
@@ -189,6 +197,7 @@ class CompleteFiber:
         return f"<complete fiber of {self.network}, {len(self.frame.planes)} essential hyperplanes>"
 
 
+@checked
 def complete_fiber(net: Network) -> CompleteFiber:
     """Give all parameters of the function of a network with one hidden layer, on any domain, as disjoint strata.
 
@@ -207,7 +216,6 @@ def complete_fiber(net: Network) -> CompleteFiber:
     [('hyperplane 1 kept, ghost of 1', 3), ('hyperplane 1 kept, 1 dead', 3), ('hyperplane 1 kept, 1 linear of rank 0', \
 2)]
     """
-    expect_network(net)
     if len(net.layers) != 2:
         raise UnsupportedError(
             f"the complete fiber is known for one hidden layer, this network has {len(net.layers) - 1}; "

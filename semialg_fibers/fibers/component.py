@@ -26,6 +26,7 @@ from semialg_fibers.fibers import paths
 from semialg_fibers.fibers.conditions import ALWAYS, Alternatives
 from semialg_fibers.fibers.labelling import contains_symbolically
 from semialg_fibers.fibers.letters import Letters
+from semialg_fibers.geometry.arguments import checked_methods
 from semialg_fibers.geometry.decision import first_sure
 from semialg_fibers.geometry.domain import Domain
 from semialg_fibers.geometry.expression import Expression, Scalar, is_zero, signs_of, to_sympy
@@ -172,6 +173,7 @@ class Parametrization:
         return paths.coordinates(self, net)
 
 
+@checked_methods("coordinates", "path", "contains", "sample")
 class FiberComponent(ABC):
     """One component of a fiber, up to relabelling of hidden units.
 

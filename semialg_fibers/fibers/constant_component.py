@@ -25,6 +25,7 @@ from semialg_fibers.fibers.component import (
 )
 from semialg_fibers.fibers.letters import Letters
 from semialg_fibers.fibers.specialisation import anew
+from semialg_fibers.geometry.arguments import checked_methods
 from semialg_fibers.geometry.domain import Domain, Space
 from semialg_fibers.geometry.expression import to_sympy
 from semialg_fibers.geometry.insertion import put
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     import sympy
 
 
+@checked_methods("subs")
 @dataclass(frozen=True, repr=False)
 class ConstantComponent(FiberComponent):
     """All second-layer rows dead: A2 ≤ 0, b2 ≤ 0, b3 fixed, all else free.

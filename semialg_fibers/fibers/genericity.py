@@ -21,6 +21,7 @@ from flint import fmpq
 from semialg_fibers.errors import BudgetExceededError, UnsupportedError
 from semialg_fibers.fibers import masks, transversality
 from semialg_fibers.fibers.symbolic_genericity import symbolic_findings
+from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.domain import Space
 from semialg_fibers.geometry.linear import Matrix, primes
 from semialg_fibers.geometry.polyhedron import Polyhedron
@@ -84,6 +85,7 @@ def is_bottleneck(net: Network) -> bool:
     return len(net.layers) == 3 and isinstance(net.domain, Space) and net.layers[0].outputs <= net.layers[0].inputs
 
 
+@checked
 def genericity(net: Network, budget: int = 5_000) -> Genericity:
     """Decide each hypothesis of the theorem for a three-layer bottleneck network or one hidden layer.
 
@@ -98,7 +100,6 @@ def genericity(net: Network, budget: int = 5_000) -> Genericity:
     >>> genericity(net).violated
     ('G3',)
     """
-    expect_network(net)
     return _decided(net, budget)
 
 

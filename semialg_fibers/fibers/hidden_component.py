@@ -36,6 +36,7 @@ from semialg_fibers.fibers.component import (
 from semialg_fibers.fibers.conditions import ALWAYS, AllVanish, Alternatives
 from semialg_fibers.fibers.letters import FreshSymbols, Letters
 from semialg_fibers.fibers.specialisation import anew
+from semialg_fibers.geometry.arguments import checked_methods
 from semialg_fibers.geometry.domain import Domain, Form, Space
 from semialg_fibers.geometry.expression import Scalar, signs_of, to_sympy, undecided
 from semialg_fibers.geometry.insertion import put
@@ -175,6 +176,7 @@ class HiddenFrame:
         return not wanted
 
 
+@checked_methods("subs")
 @dataclass(frozen=True, repr=False)
 class HiddenComponent(FiberComponent):
     """The members with the given set of flipped first-layer columns.

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, cast
 from flint import fmpq
 
 from semialg_fibers.errors import InvalidNetworkError, UnsupportedError
+from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.decision import decide_all, essential
 from semialg_fibers.geometry.expression import Scalar, is_zero, signs_of, to_sympy, undecided
 from semialg_fibers.geometry.reading import scalar
@@ -43,6 +44,7 @@ def alive_rows(net: Network) -> tuple[int, ...]:
     return tuple(j for j, kind in enumerate(neuron_types(net, 2)) if kind != DEAD)
 
 
+@checked
 def hidden_hyperplanes(net: Network, budget: int = CELL_BUDGET) -> tuple[int, ...]:
     """Give the first-layer indices i such that no second-layer neuron with A2_ji ≠ 0 is active on H_i.
 
@@ -58,7 +60,6 @@ def hidden_hyperplanes(net: Network, budget: int = CELL_BUDGET) -> tuple[int, ..
     >>> hidden_hyperplanes(net)
     (0,)
     """
-    expect_network(net)
     if len(net.layers) < 3:
         return ()
     alive = alive_rows(net)
@@ -163,6 +164,7 @@ def lowest_translation(net: Network, i: int, users: Iterable[int]) -> fmpq | Non
     return max(ends_of_translation(net, i, users), default=None)
 
 
+@checked
 def translation_range(net: Network, i: int) -> sympy.Interval:
     """Give the interval of all t for which b1_i → b1_i + t, b2_j → b2_j − A2_ji t stays in the component.
 
@@ -178,7 +180,6 @@ def translation_range(net: Network, i: int) -> sympy.Interval:
     >>> translation_range(net, 0)
     Interval.open(-3/2, oo)
     """
-    expect_network(net)
     import sympy
 
     ends = ends_of_translation(net, i, _users(net, i))
@@ -201,6 +202,7 @@ def _users(net: Network, i: int) -> tuple[int, ...]:
     return found.users[i]
 
 
+@checked
 def translate(net: Network, i: int, t: Any) -> Network:
     """Move the hidden hyperplane i (0-based): b1_i → b1_i + t, b2_j → b2_j − A2_ji t for every alive row j.
 
@@ -214,7 +216,6 @@ def translate(net: Network, i: int, t: Any) -> Network:
     >>> translate(net, 0, 1).layers[1].bias
     (-5,)
     """
-    expect_network(net)
     step = cast(fmpq, scalar(t))
     users = _users(net, i)
     if not decide_all((step - end for end in ends_of_translation(net, i, users)), NONNEGATIVE):
@@ -227,6 +228,7 @@ def translate(net: Network, i: int, t: Any) -> Network:
     return translated(net, i, step, users)
 
 
+@checked
 def flip(net: Network, columns: Iterable[int]) -> Network:
     """Flip first-layer hyperplanes k (0-based): (A1,b1)_k → −(A1,b1)_k, (A1,b1)_i += r_k (A1,b1)_k.
 
@@ -240,7 +242,6 @@ def flip(net: Network, columns: Iterable[int]) -> Network:
     >>> flip(net, [1]).layers[0].weight.tolist()
     [[1, -1], [0, -1]]
     """
-    expect_network(net)
     found = hiding(net)
     if not isinstance(columns, Iterable):
         raise InvalidNetworkError(f"expected a list of columns, got {columns!r}", value=columns)
@@ -308,6 +309,7 @@ class SignFlipGroup:
                 yield SignFlip(columns)
 
 
+@checked
 def sign_flip_group(net: Network) -> SignFlipGroup:
     """Give the group of sign flips of a network; trivial when no hyperplane is hidden.
 
@@ -317,6 +319,5 @@ def sign_flip_group(net: Network) -> SignFlipGroup:
     >>> sign_flip_group(net).order
     2
     """
-    expect_network(net)
     found = hiding(net)
     return SignFlipGroup(found.flippable, found.conditions)

@@ -23,6 +23,7 @@ from semialg_fibers.fibers.equations import OrientationPart
 from semialg_fibers.fibers.orientation import Sides
 from semialg_fibers.fibers.specialisation import anew
 from semialg_fibers.fibers.symbolic_orientation import SymbolicOrientationProblem
+from semialg_fibers.geometry.arguments import checked_methods
 from semialg_fibers.geometry.domain import Domain, Form, Space
 from semialg_fibers.geometry.insertion import put
 from semialg_fibers.geometry.scalar import Vector
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     import sympy
 
 
+@checked_methods("subs")
 @dataclass(frozen=True, repr=False)
 class OrientationComponent(FiberComponent):
     """Component S: of one hidden layer, or (with `first`) of a bottleneck network whose first layer is visible.

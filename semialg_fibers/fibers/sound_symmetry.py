@@ -17,6 +17,7 @@ from flint import fmpq
 
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError
 from semialg_fibers.fibers.component import counted
+from semialg_fibers.geometry.arguments import checked_methods
 from semialg_fibers.geometry.scalar import sympy_rational
 from semialg_fibers.geometry.semialgebraic import random_positive
 from semialg_fibers.networks.deformation import End, equal_on_cells
@@ -31,6 +32,7 @@ Direction = Mapping[str, fmpq]
 Act = Callable[[Network, Any], Network]
 
 
+@checked_methods("sample")
 @dataclass(frozen=True, repr=False)
 class Symmetry:
     """A sound symmetry of `network`: what it is, which units (0-based) of which layer (from 1) cause it.

@@ -9,8 +9,10 @@ Main results
                    both ends, several at once, free hyperplanes, linear units, flips
 
 They are found on the exact range of the layers before (cells), with no genericity, at any depth; in bottleneck networks
-with too many cells, by signs. Which further ones exist is open; `questions.explanation` says whether the directions of
-such symmetries explain the whole kernel of the Jacobian.
+with too many cells, by signs. Where on every cell some preactivation vanishes, f need not be differentiable in θ: there
+all but the joint changes are given, whose finite moves are shown to keep f without any derivative. Which further ones
+exist is open; `questions.explanation` says whether the directions of such symmetries explain the whole kernel of the
+Jacobian.
 
 References: beyond §2.2, §3.1, §4; theory §1, §3.2, §3.3.
 """
@@ -28,19 +30,20 @@ from semialg_fibers.fibers import moves
 from semialg_fibers.fibers.component import counted
 from semialg_fibers.fibers.sign_symmetries import symmetries_by_signs
 from semialg_fibers.fibers.sound_symmetry import Act, Direction, Symmetry, between, halved, within
+from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.scalar import exact, vector
 from semialg_fibers.geometry.semialgebraic import random_positive, random_rational
 from semialg_fibers.networks.deformation import CELLS, Shift, equal_on_cells
-from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.neuron_kind import maps_onto_orthant
-from semialg_fibers.networks.sight import Sight, sight
+from semialg_fibers.networks.sight import Sight, sight_anywhere
 
 TRIALS = 3  # random directions in which a joint change must have a finite step
 VIEWS = 5_000  # cells of the network itself
 SHIFTS = ("translation", "linear shift")
 
 
+@checked
 def symmetries(net: Network, budget: int = CELLS) -> tuple[Symmetry, ...]:
     """Give the known symmetries of a network of any depth on its domain; each keeps the function exactly.
 
@@ -48,7 +51,7 @@ def symmetries(net: Network, budget: int = CELLS) -> tuple[Symmetry, ...]:
 
     Raises:
         BudgetExceededError: when the network, or a shift of it, has more cells than the budget.
-        UnsupportedError: when on every cell some preactivation vanishes, so that f need not be differentiable in θ.
+        UnsupportedError: for letters in the parameters.
 
     >>> net = Network([([[1, 0], [0, 1]], [0, 0]), ([[2, -1]], [-3]), ([[1]], [0])])
     >>> [found.kind for found in symmetries(net) if found.kind not in ("permutation", "scaling")]
@@ -57,7 +60,6 @@ def symmetries(net: Network, budget: int = CELLS) -> tuple[Symmetry, ...]:
     >>> shift.interval, shift.move(1).layers[1].bias
     (Interval(-3/2, oo), (-5,))
     """
-    expect_network(net)
     return tuple(_all(net, budget))
 
 
@@ -80,7 +82,7 @@ def bias_shifts(net: Network, budget: int = CELLS) -> tuple[Symmetry, ...]:
 def _seen_or_none(net: Network, budget: int) -> Sight | None:
     """Give the views of the network, None where it has too many and signs alone say something."""
     try:
-        return sight(net, min(budget, VIEWS))
+        return sight_anywhere(net, min(budget, VIEWS))
     except BudgetExceededError:
         if len(net.layers) != 3 or not maps_onto_orthant(net):
             raise
@@ -101,7 +103,8 @@ def _all(net: Network, budget: int) -> Iterator[Symmetry]:
         shifts = list(_shifts(net, seen, layer, budget))
         yield from shifts
         yield from _several(net, [found for found in shifts if found.kind == "translation"])
-        yield from _mixtures(net, seen, layer)
+        if not all(view.cell.vanishing for view in seen.views):  # joint changes are proposed by their tangents
+            yield from _mixtures(net, seen, layer)
         yield from _flips(net, seen, layer, budget)
 
 
@@ -171,7 +174,7 @@ def _single_units(net: Network, seen: Sight, layer: int) -> Iterator[Symmetry]:
                 (unit,),
                 f"{_unit(layer, unit)} is never active: its outgoing weights are free",
                 net,
-                (*outgoing, *incoming),
+                (*outgoing, *(incoming if (layer, unit) not in seen.vanishing else ())),
                 _act=changed,
                 _draw=lambda rng: [random_rational(rng) for _ in range(outer.outputs)],
             )

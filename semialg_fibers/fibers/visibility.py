@@ -17,13 +17,14 @@ from collections.abc import Iterable
 from flint import fmpq
 
 from semialg_fibers.errors import UnsupportedError
+from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.scalar import ZERO, Vector
 from semialg_fibers.networks.arrangement import Arrangement, arrangement, unoriented
-from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.neuron_kind import maps_onto_orthant
 
 
+@checked
 def bending_hyperplanes(net: Network) -> tuple[int, ...]:
     """Give the first-layer indices i such that f is not differentiable across H_i at some point of it.
 
@@ -39,7 +40,6 @@ def bending_hyperplanes(net: Network) -> tuple[int, ...]:
     >>> bending_hyperplanes(row)
     (0,)
     """
-    expect_network(net)
     if len(net.layers) != 3 or not net.is_rational or not maps_onto_orthant(net):
         raise UnsupportedError(
             "where a function bends is read off its rows for three layers of numbers on R^d with rank A1 = n1 only"

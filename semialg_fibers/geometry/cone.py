@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from flint import fmpq
 
 from semialg_fibers.geometry import simplex
+from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, dot, primitive
 from semialg_fibers.geometry.symbolic_matrix import matrix_of
@@ -165,6 +166,7 @@ class NonnegativeFactorization:
         )
 
 
+@checked
 def nonnegative_column_rank(matrix: Any) -> NonnegativeFactorization:
     """Factor M = left · right with right ≥ 0 through the least inner dimension rank₊col(M).
 

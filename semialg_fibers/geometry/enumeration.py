@@ -28,6 +28,7 @@ from typing import Any
 from flint import fmpq_mat, fmpz_mat, nmod_mat
 
 from semialg_fibers.errors import InvalidNetworkError, SemialgError
+from semialg_fibers.geometry.arguments import checked_methods
 from semialg_fibers.geometry.checkpoint import Checkpoint
 from semialg_fibers.geometry.executors import discard
 from semialg_fibers.geometry.scalar import shown
@@ -109,6 +110,7 @@ class Progress:
         return self.seconds / (self.done - self.before) * (self.total - self.done)
 
 
+@checked_methods("__init__")
 @dataclass(frozen=True)
 class Runner:
     """How a family is worked through.

@@ -19,8 +19,10 @@ from functools import partial
 from multiprocessing import get_context, parent_process
 
 from semialg_fibers.errors import InvalidNetworkError, SemialgError, UnsupportedError
+from semialg_fibers.geometry.arguments import checked
 
 
+@checked
 def process_pool(workers: int) -> Callable[[], Executor]:
     """Give a function that makes a pool of so many processes; a pool whose process died can so be made again.
 
@@ -59,6 +61,7 @@ def discard(pool: Executor, at_once: bool) -> None:
         process.terminate()
 
 
+@checked
 @contextmanager
 def dask_cluster(address: str) -> Iterator[Executor]:
     """Give the workers of the Dask scheduler at `address` (such as tcp://127.0.0.1:8786) as an executor.

@@ -2,17 +2,19 @@
 
 Main results
     scalar             the door for parameters: a flint rational, or an `Expression` where letters occur
+    sympy_expression   ... for formulas that stay SymPy's: text is never evaluated
 
 References: docs/conventions.md.
 """
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 from flint import fmpq
 
-from semialg_fibers.errors import InvalidNetworkError, UnsupportedError
+from semialg_fibers.errors import InexactInputError, InvalidNetworkError, UnsupportedError
 from semialg_fibers.geometry.expression import Expression, Scalar, simplest
 from semialg_fibers.geometry.scalar import exact, shown
 from semialg_fibers.geometry.signs import letter_signs
@@ -82,3 +84,31 @@ def _read_letter(value: Any) -> Expression:
     if value.is_extended_real is False or value.is_finite is False or not value.is_commutative:
         raise InvalidNetworkError(f"the letter {value} is not a real number", value=str(value))
     return Expression.read(0) if letter_signs(value) == {0} else Expression.of_symbol(value)
+
+
+def sympy_expression(value: Any, where: str) -> Any:
+    """Give a SymPy expression, of exact numbers only; text is never evaluated.
+
+    Raises:
+        InexactInputError: for a float, also inside an expression.
+        InvalidNetworkError: for text, truth values, and what is no expression.
+    """
+    import sympy
+
+    found = None
+    if not isinstance(value, str | bytes | bool):
+        try:
+            found = sympy.sympify(value, strict=True)
+        except Exception:  # sympify asks foreign objects, which may raise anything
+            found = None
+    if not isinstance(found, sympy.Expr):
+        what = ascii(value)[:50] if isinstance(value, str | bytes | bool) else f"a {type(value).__name__}"
+        raise InvalidNetworkError(f"{where} is {what}, expected a number or a SymPy expression", value=value)
+    inexact = sorted(found.atoms(sympy.Float), key=str)
+    if inexact:
+        number = float(inexact[0])
+        text = str(number) if isfinite(number) else f"{inexact[0].evalf(15):.15e}"
+        rational = sympy.Rational(text)
+        written = f"{rational.p}, {rational.q}" if "e" not in text else f'"{text}"'
+        raise InexactInputError(f"{where} contains the float {text}: write Rational({written})", value=inexact[0])
+    return found

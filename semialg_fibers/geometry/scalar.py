@@ -108,6 +108,9 @@ def shown(value: Any) -> str:
         text = repr(value)
     except ValueError:  # Python writes no integers of more than 4300 digits
         return f"a {type(value).__name__} with a number of very many digits"
+    except RecursionError:
+        return f"a {type(value).__name__} that is nested very deeply"
+    text = " ".join(text.split())
     return text if len(text) <= 60 else f"{text[:50]}... ({len(text)} characters)"
 
 
@@ -160,11 +163,12 @@ def vector(values: Iterable[Any]) -> Vector:
     """Give the exact vector of `values`; SymPy columns and rows are read entry by entry.
 
     Raises:
-        InvalidNetworkError: for text, whose characters are no coordinates, and for entries that are no rationals.
+        InvalidNetworkError: for what is no list, text among it, and for entries that are no rationals.
         InexactInputError: for floats.
     """
-    if isinstance(values, str | bytes):
-        raise InvalidNetworkError(f"expected a list of numbers, got the text {shown(values)}", value=values)
+    if isinstance(values, str | bytes) or not hasattr(type(values), "__iter__"):
+        what = "the text " if isinstance(values, str | bytes) else ""
+        raise InvalidNetworkError(f"expected a list of numbers, got {what}{shown(values)}", value=values)
     return tuple(exact(value) for value in values)
 
 

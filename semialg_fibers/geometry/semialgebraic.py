@@ -25,10 +25,11 @@ from flint import fmpq
 
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError
 from semialg_fibers.geometry import elimination, substitution
+from semialg_fibers.geometry.arguments import checked_methods
 from semialg_fibers.geometry.elimination import System
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.polynomial import evaluate
-from semialg_fibers.geometry.scalar import sympy_rational
+from semialg_fibers.geometry.scalar import sympy_rational, vector
 from semialg_fibers.geometry.set_questions import Questions
 from semialg_fibers.geometry.substitution import read_point, read_values, refuse_letters
 
@@ -40,6 +41,7 @@ Sampler = Callable[[random.Random], "dict[str, fmpq]"]
 Anew = Callable[[Mapping[Any, Any]], "tuple[Sampler | None, int | None]"]
 
 
+@checked_methods("subs", "drop", "sample", "jacobian_dimension")
 @dataclass(frozen=True)
 class BasicSet(Questions):
     """The set {x : equations = 0, positive > 0, nonnegative ≥ 0} in the space of `variables`.
@@ -68,10 +70,9 @@ class BasicSet(Questions):
 
     def __post_init__(self) -> None:
         """Make variables plain; check that no letter has the name of a variable or of another letter."""
-        import sympy
-
+        object.__setattr__(self, "variables", substitution.read_variables(self.variables))
         for kind in ("equations", "positive", "nonnegative"):
-            object.__setattr__(self, kind, tuple(sympy.sympify(e) for e in getattr(self, kind)))
+            object.__setattr__(self, kind, substitution.read_conditions(getattr(self, kind), kind))
         names = [symbol.name for symbol in (*self.variables, *self.letters)]
         twice = [name for name, number in Counter(names).items() if number > 1]
         if twice:
@@ -180,7 +181,7 @@ class BasicSet(Questions):
         {x > 0, 2*x - 1 > 0}
         """
         own = {variable.name: variable for variable in self.variables}
-        names = list(dict.fromkeys(str(variable) for variable in variables))
+        names = list(dict.fromkeys(map(substitution.name_of, variables)))
         for name in names:
             if name not in own:
                 raise InvalidNetworkError(f"{name} is no variable of this set", value=name)
@@ -290,6 +291,7 @@ class BasicSet(Questions):
         )
 
 
+@checked_methods("__init__", "subs", "drop", "sample", "jacobian_dimension")
 @dataclass(frozen=True)
 class SemialgebraicSet(Questions):
     """A finite union of basic sets in the same variables.
@@ -327,7 +329,7 @@ class SemialgebraicSet(Questions):
 
     def contains(self, point: Point) -> bool:
         """Say whether some part contains the rational point, exactly."""
-        frozen = point if isinstance(point, Mapping) else tuple(point)
+        frozen = point if isinstance(point, Mapping) else vector(point)
         return any(part.contains(frozen) for part in self.parts)
 
     def sample(self, seed: int = 0) -> dict[sympy.Symbol, sympy.Rational]:
@@ -346,7 +348,7 @@ class SemialgebraicSet(Questions):
 
     def drop(self, variables: Iterable[Any]) -> SemialgebraicSet:
         """Give the projection along these variables, part by part: see `BasicSet.drop`."""
-        names = [str(variable) for variable in variables]
+        names = list(map(substitution.name_of, variables))
         return SemialgebraicSet(tuple(dict.fromkeys(part.drop(names) for part in self.parts)))
 
     def closure(self) -> SemialgebraicSet:
@@ -369,7 +371,7 @@ class SemialgebraicSet(Questions):
             InvalidNetworkError: when the point is not in the set.
             BudgetExceededError: where it was not decided, also because a part without the point may come close to it.
         """
-        frozen = point if isinstance(point, Mapping) else tuple(point)
+        frozen = point if isinstance(point, Mapping) else vector(point)
         around = [part for part in self.parts if part.contains(frozen)]
         if not around:
             raise InvalidNetworkError("the point is not in the set")

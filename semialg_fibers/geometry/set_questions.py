@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, UnsupportedError
 from semialg_fibers.geometry import smt
+from semialg_fibers.geometry.arguments import checked_methods
 from semialg_fibers.geometry.polynomial import smt_term
 from semialg_fibers.geometry.scalar import sympy_rational
 from semialg_fibers.geometry.substitution import refuse_letters
@@ -73,6 +74,7 @@ class NotDecided:
 Answer = Holds | Fails | NotDecided
 
 
+@checked_methods("is_empty", "includes", "is_subset")
 class Questions:
     """The questions that one can ask of a set; `parts` are the basic sets of which it is the union."""
 

@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Any
 from flint import fmpq
 
 from semialg_fibers.errors import InexactInputError, InvalidNetworkError, UndecidedSignError
-from semialg_fibers.geometry.scalar import exact, sympy_rational
+from semialg_fibers.geometry.arguments import expect
+from semialg_fibers.geometry.reading import sympy_expression
+from semialg_fibers.geometry.scalar import exact, shown, sympy_rational, vector
 
 if TYPE_CHECKING:
     import sympy
@@ -102,7 +104,7 @@ def read_point(
     if isinstance(point, Mapping):
         read = {str(key): exact(value) for key, value in point.items()}
     else:
-        numbers = [exact(value) for value in point]
+        numbers = vector(point)
         if len(numbers) != len(variables):
             raise InvalidNetworkError(f"expected {len(variables)} coordinates, got {len(numbers)}")
         read = {variable.name: value for variable, value in zip(variables, numbers, strict=True)}
@@ -110,6 +112,43 @@ def read_point(
     if missing:
         raise InvalidNetworkError(f"the point gives no value for {missing[0]}", value=missing[0])
     return read
+
+
+def read_variables(variables: Iterable[Any]) -> tuple[sympy.Symbol, ...]:
+    """Read the variables of a set.
+
+    Raises:
+        InvalidNetworkError: for what is no list of SymPy symbols.
+    """
+    import sympy
+
+    read = tuple(expect(variables, Iterable[Any], "variables"))
+    for variable in read:
+        if not isinstance(variable, sympy.Symbol):
+            raise InvalidNetworkError(f"a variable is a SymPy symbol, got {shown(variable)}", value=variable)
+    return read
+
+
+def name_of(variable: Any) -> str:
+    """Give the name of a variable that is given as a symbol or by its name; a short text for anything else."""
+    return variable if isinstance(variable, str) else getattr(variable, "name", None) or shown(variable)
+
+
+def read_conditions(given: Iterable[Any], where: str) -> tuple[sympy.Expr, ...]:
+    """Read the left sides of equations or inequalities; text is never evaluated.
+
+    Raises:
+        InexactInputError: for floats.
+        InvalidNetworkError: for what is no list of SymPy expressions.
+
+    >>> read_conditions(["x"], "equations")
+    Traceback (most recent call last):
+      ...
+    semialg_fibers.errors.InvalidNetworkError: equations[0] is 'x', expected a number or a SymPy expression
+    """
+    return tuple(
+        sympy_expression(value, f"{where}[{i}]") for i, value in enumerate(expect(given, Iterable[Any], where))
+    )
 
 
 def plain_variables(variables: Sequence[sympy.Symbol]) -> dict[sympy.Symbol, sympy.Symbol]:

@@ -27,7 +27,7 @@ from semialg_fibers.errors import InvalidNetworkError, UnsupportedError
 from semialg_fibers.geometry.double_description import IntegerForm, value_on
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.polyhedron import Polyhedron
-from semialg_fibers.geometry.scalar import Vector, affine_value, dot, vector
+from semialg_fibers.geometry.scalar import Vector, affine_value, dot, shown, vector
 from semialg_fibers.networks.cells import Cell, each_cell
 from semialg_fibers.networks.layer import Layer, Network
 
@@ -66,6 +66,11 @@ class Plane:
         for name, part in zip(("origin", "first", "second"), parts, strict=True):
             object.__setattr__(self, name, part)
 
+    def __str__(self) -> str:
+        """Show data that `Plane` reads."""
+        parts = ([str(value) for value in part] for part in (self.origin, self.first, self.second))
+        return f"Plane({', '.join(map(str, parts))})"
+
     def point(self, at: Iterable[Any]) -> Vector:
         """Give origin + s first + t second for (s, t)."""
         s, t = vector(at)
@@ -93,7 +98,15 @@ def on_plane(net: Network, plane: Plane) -> Network:
     forms = [pulled(form) for form in net.layers[0].forms]
     first = Layer([form[:-1] for form in forms], [form[-1] for form in forms])
     limits = [pulled(form) for form in net.domain.constraints()]
-    domain = Polyhedron([[-a for a in form[:-1]] for form in limits], [form[-1] for form in limits]) if limits else None
+    try:
+        sides = [[-a for a in form[:-1]] for form in limits]
+        domain = Polyhedron(sides, [form[-1] for form in limits]) if limits else None
+    except InvalidNetworkError:
+        through = Plane(net.domain.interior_point(), plane.first, plane.second)
+        raise InvalidNetworkError(
+            f"the {plane} meets the domain {net.domain} in no open part; plane={through} goes through its interior",
+            plane=through,
+        ) from None
     return Network([first, *net.layers[1:]], domain)
 
 
@@ -279,9 +292,11 @@ def _read_window(window: Any) -> Window:
     try:
         (left, right), (low, high) = (vector(side) for side in window)
     except (TypeError, ValueError):
-        raise InvalidNetworkError(f"a window is ((low, high), (low, high)), got {window!r}", value=window) from None
+        raise InvalidNetworkError(
+            f"a window is ((low, high), (low, high)), got {shown(window)}", value=window
+        ) from None
     if not (left < right and low < high):
-        raise InvalidNetworkError(f"the window {window!r} has no interior", value=window)
+        raise InvalidNetworkError(f"the window {shown(window)} has no interior", value=window)
     return (left, right), (low, high)
 
 

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flint import fmpq
 
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError
+from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.domain import Space
 from semialg_fibers.geometry.double_description import (
     AnyForm,
@@ -148,6 +149,7 @@ def each_cell(net: Network, budget: int = 100_000, seconds: float | None = None)
         yield _cell(state, state.cone, integral)
 
 
+@checked
 def cells(net: Network, budget: int = 100_000, seconds: float | None = None) -> tuple[Cell, ...]:
     """Give every full-dimensional activation cell of a network of any depth, as `each_cell` yields them.
 
@@ -161,7 +163,6 @@ def cells(net: Network, budget: int = 100_000, seconds: float | None = None) -> 
     >>> [(cell.pattern, cell.point, cell.weight, cell.bias) for cell in cells(net)]
     [(((0, 1),), (-1,), Matrix([[-1]]), (0,)), (((1, 0),), (1,), Matrix([[1]]), (0,))]
     """
-    expect_network(net)
     return tuple(each_cell(net, budget, seconds))
 
 

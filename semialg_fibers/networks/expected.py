@@ -3,13 +3,20 @@
 Main results
     expect_network    refuses other values with one sentence, before anything is looked at
 
+Who gives the path of a network, or a model of another library, is told what reads it.
+
 References: theory §1.
 """
 
 from __future__ import annotations
 
-from semialg_fibers.errors import InvalidNetworkError
+import os
+from typing import Any
+
+from semialg_fibers.geometry.arguments import advise, expect
 from semialg_fibers.networks.layer import Network
+
+READERS = {"torch": "from_torch", "onnx": "from_onnx", "sklearn": "from_sklearn", "keras": "from_keras"}
 
 
 def expect_network(*values: object) -> None:
@@ -24,8 +31,16 @@ def expect_network(*values: object) -> None:
     semialg_fibers.errors.InvalidNetworkError: expected a Network, got the str 'net.json': read a file by read_network
     """
     for value in values:
-        if not isinstance(value, Network):
-            shown = ascii(value) if isinstance(value, str | bytes | int | float) else ""
-            shown = f"the {type(value).__name__} {shown[:50]}" if shown else f"a value of type {type(value).__name__}"
-            advice = ": read a file by read_network" if isinstance(value, str | bytes) else ""
-            raise InvalidNetworkError(f"expected a Network, got {shown}{advice}", value=value)
+        expect(value, Network)
+
+
+def _advice(value: Any) -> str:
+    if isinstance(value, str | bytes | os.PathLike):
+        return "read a file by read_network"
+    for kind in type(value).__mro__:
+        if reader := READERS.get(kind.__module__.split(".")[0]):
+            return f"{reader} makes one of it"
+    return ""
+
+
+advise(Network, _advice)

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, cast
 from flint import fmpq
 
 from semialg_fibers.errors import InexactInputError, InvalidNetworkError, UndecidedSignError, UnsupportedError
+from semialg_fibers.geometry.arguments import checked_methods
 from semialg_fibers.geometry.decision import letters_of
 from semialg_fibers.geometry.domain import Domain, Orthant, Space
 from semialg_fibers.geometry.expression import Expression, to_sympy
@@ -140,6 +141,7 @@ def relu(x: Sequence[fmpq]) -> Vector:
     return tuple(value if value > 0 else ZERO for value in x)
 
 
+@checked_methods("__init__", "part", "permuted", "rescaled", "subs")
 @dataclass(frozen=True, init=False, repr=False)
 class Network:
     """The function T_L ∘ relu ∘ T_(L−1) ∘ ... ∘ relu ∘ T_1 on a domain, with exact parameters.

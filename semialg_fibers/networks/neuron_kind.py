@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import cast
 
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, UnsupportedError
+from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.decision import decide_all
 from semialg_fibers.geometry.domain import Domain, Form, Orthant, Space, negated
 from semialg_fibers.geometry.expression import Expression, signs_of
@@ -22,7 +23,6 @@ from semialg_fibers.geometry.scalar import Vector, affine_value
 from semialg_fibers.geometry.signs import NONNEGATIVE, NONPOSITIVE
 from semialg_fibers.geometry.symbolic_matrix import SymbolicMatrix
 from semialg_fibers.networks.cells import each_cell, signs_on
-from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Layer, Network
 
 DEAD, LINEAR, NONLINEAR = "dead", "linear", "nonlinear"
@@ -107,6 +107,7 @@ def default_layer(net: Network) -> int:
     return min(2, len(net.layers) - 1)
 
 
+@checked
 def neuron_types(net: Network, layer: int | None = None, budget: int = CELL_BUDGET) -> tuple[str, ...]:
     """Give "dead", "linear" or "nonlinear" for each unit of a hidden layer, on the range of the layers before it.
 
@@ -125,7 +126,6 @@ def neuron_types(net: Network, layer: int | None = None, budget: int = CELL_BUDG
     >>> neuron_types(net)
     ('nonlinear', 'dead')
     """
-    expect_network(net)
     number = default_layer(net) if layer is None else layer
     if not 1 <= number < len(net.layers):
         raise InvalidNetworkError(f"layer {number} is not hidden: the hidden layers are 1..{len(net.layers) - 1}")

@@ -2,9 +2,11 @@
 
 Main definitions
     View      one full-dimensional cell with the slopes of the output along each unit's activation
-    Sight     all views of a network without a vanishing preactivation, and what they say about single units
+    Sight     the views of a network, and what they say about single units
 
 Main results
+    sight           the cells without a vanishing preactivation, where f is differentiable in θ
+    sight_anywhere  ... or all cells, where there is none of these
     Sight.rows      the derivatives of one preactivation by the parameters of a run of layers, where it is seen
 
 A unit (l, j) is *seen* on a cell when it is active there and its downstream slope A_L D_(L−1) ⋯ A_(l+1) e_j is not 0.
@@ -44,8 +46,8 @@ class View:
 class Sight:
     """The views of an integer network that has the given one's cells, one for each cell without a vanishing unit.
 
-    `skipped` counts the other cells: there f need not be differentiable in θ. `active` and `inactive` are the
-    units (layer, unit) that are active, or not, on some cell, the skipped ones included.
+    `skipped` counts the other cells: there f need not be differentiable in θ. `active`, `inactive` and `vanishing` are
+    the units (layer, unit) that are active, or not, or zero on some cell, the skipped ones included.
     """
 
     network: Network
@@ -53,6 +55,7 @@ class Sight:
     skipped: int
     active: frozenset[tuple[int, int]]
     inactive: frozenset[tuple[int, int]]
+    vanishing: frozenset[tuple[int, int]] = frozenset()
 
     @property
     def depth(self) -> int:
@@ -157,33 +160,52 @@ def sight(net: Network, budget: int = CELLS) -> Sight:
         BudgetExceededError: when there are more cells than the budget.
         UnsupportedError: when a preactivation vanishes on every cell, and for letters in the parameters.
     """
+    found = sight_anywhere(net, budget)
+    if found.skipped and all(view.cell.vanishing for view in found.views):
+        raise UnsupportedError("a preactivation vanishes on every cell, so that f need not be differentiable in θ")
+    return found
+
+
+def sight_anywhere(net: Network, budget: int = CELLS) -> Sight:
+    """Give the views of a network; where on every cell a preactivation vanishes, those of all cells.
+
+    A unit whose preactivation vanishes on a cell is off there, relu(0) = 0. Finite moves that are shown to keep the
+    values on all cells need no derivative; derivatives by the parameters mean nothing on such cells.
+
+    Implements: beyond §3.1, §4.
+
+    Raises:
+        BudgetExceededError: when there are more cells than the budget.
+        UnsupportedError: for letters in the parameters.
+    """
     if not net.is_rational:
         raise UnsupportedError("cells need numbers: put values in for the letters of this network")
     found = _sight(net, budget)
-    if isinstance(found, BudgetExceededError | UnsupportedError):
+    if isinstance(found, BudgetExceededError):
         raise found
     return found
 
 
 @lru_cache(maxsize=8)
-def _sight(net: Network, budget: int) -> Sight | BudgetExceededError | UnsupportedError:
+def _sight(net: Network, budget: int) -> Sight | BudgetExceededError:
     whole = with_integers(net)
-    views, skipped = [], 0
+    views: list[View] = []
+    others: list[View] = []
     met: tuple[set[tuple[int, int]], set[tuple[int, int]]] = (set(), set())
+    vanishing: set[tuple[int, int]] = set()
+    skipped = 0
     try:
         for cell in each_cell(whole, budget):
             for layer, bits in enumerate(cell.pattern, 1):
                 for unit, bit in enumerate(bits):
                     met[bit].add((layer, unit))
-            if cell.vanishing:
-                skipped += 1
-            else:
-                views.append(View(cell, _seen(whole, cell)))
+            vanishing |= set(cell.vanishing)
+            if not cell.vanishing or not views:
+                (others if cell.vanishing else views).append(View(cell, _seen(whole, cell)))
+            skipped += bool(cell.vanishing)
     except BudgetExceededError as error:
         return error
-    if not views:
-        return UnsupportedError("a preactivation vanishes on every cell, so that f need not be differentiable in θ")
-    return Sight(whole, tuple(views), skipped, frozenset(met[1]), frozenset(met[0]))
+    return Sight(whole, tuple(views or others), skipped, frozenset(met[1]), frozenset(met[0]), frozenset(vanishing))
 
 
 def _seen(net: Network, cell: Cell) -> tuple[tuple[bool, ...], ...]:

@@ -17,6 +17,7 @@ from semialg_fibers.exchange.latex_names import NameTable
 from semialg_fibers.fibers.bottleneck import Fiber, first_components
 from semialg_fibers.fibers.component import FiberComponent, Parametrization
 from semialg_fibers.fibers.letters import parameter_names
+from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.plots.canvas import COLOURS, drawable, figure
 from semialg_fibers.questions.closures import Apart, Meet, closure_graph
 
@@ -47,6 +48,7 @@ def default_coordinates(component: FiberComponent, count: int = 2) -> tuple[str,
     return tuple([*chosen, *(name for name in (*ranked, *entries) if name not in chosen)][:count])
 
 
+@checked
 def plot_fiber(
     found: Fiber, coordinates: Iterable[str] = (), components: Iterable[int] = (), free: Iterable[str] = ()
 ) -> Any:
@@ -155,6 +157,7 @@ def _draw_cloud(axes: Any, component: FiberComponent, names: Sequence[str], styl
     axes.plot(*zip(*(kept or points), strict=True), ".", markersize=size + 1, **style)
 
 
+@checked
 def plot_components(found: Fiber, most: int = 12) -> Any:
     """Draw the component graph: an edge where closures meet, a dotted one where that was not decided.
 

@@ -16,8 +16,9 @@ from typing import Any
 
 from flint import fmpq
 
-from semialg_fibers.errors import BudgetExceededError, SemialgError, UnsupportedError
+from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, SemialgError, UnsupportedError
 from semialg_fibers.fibers.hiding import hidden_hyperplanes, hiding, translation_range
+from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.networks.bent_hyperplanes import BentArrangement, Plane, bent_arrangement, on_plane
 from semialg_fibers.networks.cells import each_cell
 from semialg_fibers.networks.layer import Network
@@ -28,6 +29,7 @@ NAMED_UNITS = 8  # up to so many hidden units each has its colour and its name
 LEVELS = 14
 
 
+@checked
 def plot_arrangement(net: Network, window: Any = None, plane: Plane | None = None) -> Any:
     """Draw the arrangement of bent hyperplanes, regions coloured by the linear piece; give the matplotlib figure.
 
@@ -62,6 +64,7 @@ def plot_arrangement(net: Network, window: Any = None, plane: Plane | None = Non
     return made
 
 
+@checked
 def plot_symmetry(net: Network, other: Network, window: Any = None, output: int = 0) -> Any:
     """Draw one output of two networks with their bent hyperplanes; the title says what was proved about them.
 
@@ -69,7 +72,11 @@ def plot_symmetry(net: Network, other: Network, window: Any = None, output: int 
 
     Raises:
         UnsupportedError: for another number of inputs than two, or without matplotlib.
+        InvalidNetworkError: for an output that one of the networks does not have.
     """
+    fewest = min(net.widths[-1], other.widths[-1])
+    if not 0 <= output < fewest:
+        raise InvalidNetworkError(f"output: there are outputs 0 to {fewest - 1}, got {output}", value=output)
     made, panels = figure(columns=2, size=(4.2, 4.4))
     first = bent_arrangement(net, window)
     second = bent_arrangement(other, first.window)

@@ -12,13 +12,14 @@ References: theory §7.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from flint import fmpq
 
 from semialg_fibers.errors import InvalidNetworkError
+from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.scalar import Vector, vector
 from semialg_fibers.networks.layer import Layer, Network
 from semialg_fibers.plots.canvas import COLOURS, drawable, figure
@@ -82,7 +83,14 @@ def _rounded(net: Network) -> Network:
     )
 
 
-def plot_laws(net: Network, points: Any = None, targets: Any = None, step: Any = "1/1000", steps: int = 100) -> Any:
+@checked
+def plot_laws(
+    net: Network,
+    points: Iterable[Iterable[Any]] | None = None,
+    targets: Iterable[Iterable[Any]] | None = None,
+    step: Any = "1/1000",
+    steps: int = 100,
+) -> Any:
     """Draw the change of each independent law along gradient descent, with step η and η/2, and the loss.
 
     Gradient flow keeps the laws; descent leaves them at first order in η over a fixed time. Unless given, the data
@@ -97,7 +105,8 @@ def plot_laws(net: Network, points: Any = None, targets: Any = None, step: Any =
     if targets is None:
         ys: Any = [tuple(v + fmpq((-1) ** k * (k + 1), 4) for v in net.value(x)) for k, x in enumerate(xs)]
     else:
-        ys = targets
+        ys = [vector(target) for target in targets]
+    gradient_step(net, xs, ys, 0)  # refuses data that do not fit
     (size,) = vector([step])
     whole = descend(net, xs, ys, size, steps)
     half = descend(net, xs, ys, size / 2, 2 * steps)

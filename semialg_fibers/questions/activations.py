@@ -11,41 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from semialg_fibers.errors import InexactInputError, InvalidNetworkError
+from semialg_fibers.errors import InvalidNetworkError
+from semialg_fibers.geometry.reading import sympy_expression
+from semialg_fibers.geometry.scalar import shown
 
 if TYPE_CHECKING:
     import sympy
-
-
-def read_expression(value: Any, where: str) -> Any:
-    """Give a SymPy expression, of exact numbers only; text is never evaluated.
-
-    Raises:
-        InexactInputError: for a float, also inside an expression.
-        InvalidNetworkError: for text, truth values, and what is no expression.
-    """
-    import sympy
-
-    found = None
-    if not isinstance(value, str | bytes | bool):
-        try:
-            found = sympy.sympify(value, strict=True)
-        except Exception:  # sympify asks foreign objects, which may raise anything
-            found = None
-    if not isinstance(found, sympy.Expr):
-        shown = ascii(value)[:50] if isinstance(value, str | bytes | bool) else f"a {type(value).__name__}"
-        raise InvalidNetworkError(f"{where} is {shown}, expected a number or a SymPy expression", value=value)
-    inexact = sorted(found.atoms(sympy.Float), key=str)
-    if inexact:
-        number = float(inexact[0])
-        text = str(number) if isfinite(number) else f"{inexact[0].evalf(15):.15e}"
-        exact = sympy.Rational(text)
-        written = f"{exact.p}, {exact.q}" if "e" not in text else f'"{text}"'
-        raise InexactInputError(f"{where} contains the float {text}: write Rational({written})", value=inexact[0])
-    return found
 
 
 def is_real(value: Any) -> bool:
@@ -84,7 +57,9 @@ class Pointwise:
                 or len(each) != 3
                 or not all(isinstance(text, str) for text in each[:2])
             ):
-                raise InvalidNetworkError(f"a statistic is (name, 'sum' or 'max', summand), got {each!r}", value=each)
+                raise InvalidNetworkError(
+                    f"a statistic is (name, 'sum' or 'max', summand), got {shown(each)}", value=each
+                )
             statistics += ((each[0], each[1], _defined(each[2], f"the summand of {each[0]}")),)
         object.__setattr__(self, "statistics", statistics)
 
@@ -120,7 +95,7 @@ class Pointwise:
 
 
 def _defined(value: Any, where: str) -> Any:
-    found = read_expression(value, where)
+    found = sympy_expression(value, where)
     if not is_real(found):
         raise InvalidNetworkError(f"{where} is {found}, expected a real number for every z", value=value)
     return found

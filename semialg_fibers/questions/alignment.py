@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 from flint import fmpq
 
 from semialg_fibers.errors import InvalidNetworkError, UnsupportedError
+from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.scalar import ONE, Vector, exact_from_float, sympy_rational
-from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Network
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ class Alignment:
         return net
 
 
+@checked
 def align(a: Network, b: Network, sweeps: int = 20) -> Alignment:
     """Look for a relabelling of b that brings it near a. This is a heuristic in floats: it proves nothing.
 
@@ -81,7 +82,6 @@ def align(a: Network, b: Network, sweeps: int = 20) -> Alignment:
     >>> found.orders, found.distance_after < found.distance_before
     (((1, 0),), True)
     """
-    expect_network(a, b)
     a.refuse_letters()
     b.refuse_letters()
     if (a.widths, a.domain) != (b.widths, b.domain):

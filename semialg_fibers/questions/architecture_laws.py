@@ -27,6 +27,7 @@ from operator import index
 from typing import Any
 
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, UnsupportedError
+from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.scalar import shown
 from semialg_fibers.questions.law_search import Candidate, mixing, scalings
@@ -62,6 +63,7 @@ class ArchitectureLaws(Laws):
         return "\n".join([*lines, f"number of independent laws: {self.proof}"])
 
 
+@checked
 def architecture_laws(
     widths: Iterable[int], bias: bool | str = True, activation: str = RELU, most_parameters: int = MOST_PARAMETERS
 ) -> ArchitectureLaws:

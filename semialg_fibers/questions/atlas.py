@@ -24,6 +24,7 @@ from math import comb
 from typing import TYPE_CHECKING, Any
 
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, UnsupportedError
+from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.enumeration import Family, Runner
 from semialg_fibers.networks.neuron_kind import DEAD, LINEAR, NONLINEAR
 from semialg_fibers.questions.sign_patterns import Rows, extended, first_rows, orbit_count, row_text
@@ -282,6 +283,7 @@ class Atlas:
         )
 
 
+@checked
 def atlas(d: int, n1: int, n2: int, m: int, runner: Runner | None = None) -> Atlas:
     """Give every sign pattern of [A2 | b2] up to relabelling, with what it implies for almost all values.
 

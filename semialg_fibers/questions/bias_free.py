@@ -13,11 +13,12 @@ from __future__ import annotations
 from semialg_fibers.errors import NotGenericError, UnsupportedError
 from semialg_fibers.fibers.genericity import is_bottleneck
 from semialg_fibers.fibers.hiding import hidden_hyperplanes
-from semialg_fibers.networks.expected import expect_network
+from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.neuron_kind import DEAD, LINEAR, NONLINEAR, kinds_by_signs
 
 
+@checked
 def bias_free_dimension(net: Network) -> int:
     """Give dim{δ weights : δf = 0}: n1 + k + [mq + qp − mp + (m − s)(p − t)] + e(n1 + m), hidden n1 + a + e(n1 + m).
 
@@ -35,7 +36,6 @@ def bias_free_dimension(net: Network) -> int:
     >>> bias_free_dimension(Network([([[1, 0], [0, 1]], [0, 0]), ([[1, -1]], [0]), ([[1]], [0])]))
     3
     """
-    expect_network(net)
     net.refuse_letters()
     if not is_bottleneck(net) or net.widths[1] < 2:
         raise UnsupportedError("bias-free dimensions are known for three layers with 2 ≤ n1 ≤ d on R^d")

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.enumeration import Family, Runner
 from semialg_fibers.networks.cells import Branch, branch_cells, branches
 from semialg_fibers.networks.layer import Network
@@ -19,6 +20,7 @@ from semialg_fibers.networks.layer import Network
 CHUNKS = 64
 
 
+@checked
 def cell_count(net: Network, runner: Runner | None = None, budget: int = 100_000) -> int:
     """Give the number of full-dimensional activation cells; `budget` bounds the cells of each chunk.
 
@@ -33,6 +35,7 @@ def cell_count(net: Network, runner: Runner | None = None, budget: int = 100_000
     return sum((runner or Runner()).run(_family(net, budget, _number)))
 
 
+@checked
 def cell_patterns(net: Network, runner: Runner | None = None, budget: int = 100_000) -> Iterator[tuple[str, ...]]:
     """Yield the pattern of every cell in lexicographic order: a text of 0 and 1 for each hidden layer.
 

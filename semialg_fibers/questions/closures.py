@@ -28,6 +28,7 @@ from semialg_fibers.errors import InvalidNetworkError
 from semialg_fibers.fibers.bottleneck import Fiber, first_components
 from semialg_fibers.fibers.component import FiberComponent, Parametrization
 from semialg_fibers.fibers.letters import Letters
+from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.semialgebraic import BasicSet
 from semialg_fibers.networks.layer import Network
 
@@ -66,6 +67,7 @@ class Open:
 Answer = Meet | Apart | Open
 
 
+@checked
 def closures_meet(a: FiberComponent, b: FiberComponent, budget: int = LABELLINGS) -> Answer:
     """Say whether the closures of two components meet under some labelling of their hidden units.
 

@@ -20,6 +20,7 @@ from semialg_fibers.fibers.one_hidden_layer import OrientationFamily
 from semialg_fibers.fibers.orientation import OrientationProblem
 from semialg_fibers.fibers.side_search import over_budget
 from semialg_fibers.fibers.symbolic_orientation import SymbolicOrientationProblem
+from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.domain import Orthant
 from semialg_fibers.geometry.enumeration import Family, Runner
 from semialg_fibers.networks.layer import Network
@@ -28,6 +29,7 @@ CHUNK_BITS = 7  # 2^7 chunks, by the sides of the first neurons in the order of 
 BUDGET = 2**18  # of each chunk, in the units of `OrientationProblem.count`
 
 
+@checked
 def count_components(net: Network, runner: Runner | None = None, budget: int = BUDGET) -> int:
     """Give the number of components up to relabelling, searching chunk by chunk where there is no closed form.
 

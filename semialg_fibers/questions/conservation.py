@@ -24,8 +24,8 @@ from typing import Any
 from flint import fmpq
 
 from semialg_fibers.errors import BudgetExceededError, UnsupportedError
+from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.networks.cells import check_least, each_cell
-from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Network, relu
 from semialg_fibers.questions.law_search import candidates, scalings
 from semialg_fibers.questions.laws import FREE, Law, Laws, counted, settle, unit_name, written
@@ -196,6 +196,7 @@ def _law_to_json(law: Law) -> dict[str, Any]:
     return {"kind": law.kind, "polynomial": str(law), "units": units, "everywhere": law.everywhere}
 
 
+@checked
 def conservation_laws(
     net: Network, budget: int = CELL_BUDGET, most_parameters: int = MOST_PARAMETERS
 ) -> ConservationLaws:
@@ -221,7 +222,6 @@ def conservation_laws(
     >>> [field.differential for field in found.symmetries if not field.is_closed]
     ['-dW2_0_0 ∧ db2_0']
     """
-    expect_network(net)
     if net.parameter_count > most_parameters:
         raise BudgetExceededError(
             f"the network has {net.parameter_count} parameters, more than the budget of {most_parameters}"

@@ -19,16 +19,17 @@ from typing import Any
 from flint import fmpz_mat, nmod_mat
 
 from semialg_fibers.errors import BudgetExceededError, UnsupportedError
+from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.enumeration import Family, Runner
 from semialg_fibers.geometry.linear import Matrix, primes
 from semialg_fibers.networks.cells import Branch, Cell, branch_cells, branches, check_least, each_cell
-from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.sight import with_integers
 
 Row = tuple[int, ...]
 
 
+@checked
 def functional_dimension(
     net: Network, budget: int = 100_000, most_parameters: int = 1_000, runner: Runner | None = None
 ) -> int:
@@ -53,7 +54,6 @@ def functional_dimension(
     >>> functional_dimension(Network([([[1], [1]], [-1, -1]), ([[2, 3]], [0])]))
     3
     """
-    expect_network(net)
     net.refuse_letters()
     if net.parameter_count > most_parameters:
         raise BudgetExceededError(

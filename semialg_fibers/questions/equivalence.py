@@ -23,17 +23,18 @@ from typing import TYPE_CHECKING
 from flint import fmpq
 
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, UndecidedSignError, UnsupportedError
+from semialg_fibers.geometry.arguments import checked, checked_methods
 from semialg_fibers.geometry.domain import Domain, Space
 from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, affine_value, sympy_rational
 from semialg_fibers.networks.arrangement import arrangement
 from semialg_fibers.networks.cells import Cell, common_cells
-from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.normal_form import normal_forms
 from semialg_fibers.questions.matching import match_units
 from semialg_fibers.questions.pairing import Pairing, pairing
 from semialg_fibers.questions.separable import zero_test
 from semialg_fibers.verify.certificate import DifferentCertificate, SameCertificate
+from semialg_fibers.verify.effort import BUDGET
 
 if TYPE_CHECKING:
     import sympy
@@ -44,6 +45,7 @@ TERMS = 100  # of a difference of normal forms; the zero test grows with their c
 PAIRS_OF_FORMS = 64
 
 
+@checked_methods("check")
 @dataclass(frozen=True)
 class Same:
     """f_a = f_b on the whole domain; `certificate` re-proves it without the deciding code, `matching` shows how."""
@@ -58,15 +60,20 @@ class Same:
         """Which unit of b is which of a: orders, factors, flips, translation, remainder; None if not by units."""
         return pairing(self.a, self.b)
 
-    def check(self) -> bool:
-        """Re-prove the equality by code that shares nothing with the decision."""
-        return self.certificate.check(self.a, self.b)
+    def check(self, budget: int | None = BUDGET) -> bool:
+        """Re-prove the equality by code that shares nothing with the decision.
+
+        Raises:
+            BudgetExceededError: when this takes more than `budget` multiplications; nothing is rejected then.
+        """
+        return self.certificate.check(self.a, self.b, budget)
 
     def __bool__(self) -> bool:
         """The functions are the same."""
         return True
 
 
+@checked_methods("check")
 @dataclass(frozen=True)
 class Different:
     """f_a(witness) ≠ f_b(witness), both evaluated exactly."""
@@ -87,15 +94,20 @@ class Different:
         left, right = self.certificate.values
         return tuple(map(sympy_rational, left)), tuple(map(sympy_rational, right))
 
-    def check(self) -> bool:
-        """Evaluate both networks at the witness again."""
-        return self.certificate.check(self.a, self.b)
+    def check(self, budget: int | None = BUDGET) -> bool:
+        """Evaluate both networks at the witness again.
+
+        Raises:
+            BudgetExceededError: when this takes more than `budget` multiplications; nothing is rejected then.
+        """
+        return self.certificate.check(self.a, self.b, budget)
 
     def __bool__(self) -> bool:
         """The functions are not the same."""
         return False
 
 
+@checked_methods("check")
 @dataclass(frozen=True)
 class Undecided:
     """Neither proved within the budget; `reason` says what was tried."""
@@ -105,7 +117,7 @@ class Undecided:
     reason: str
     same = None
 
-    def check(self) -> bool:
+    def check(self, budget: int | None = BUDGET) -> bool:
         """There is nothing to check, and nothing is claimed."""
         return False
 
@@ -117,6 +129,7 @@ class Undecided:
 Answer = Same | Different | Undecided
 
 
+@checked
 def same_function(
     a: Network,
     b: Network,
@@ -142,7 +155,6 @@ def same_function(
     >>> same_function(a, Network([([[2]], [0])])).witness
     (-3,)
     """
-    expect_network(a, b)
     _comparable(a, b, method)
     if method == "exact":
         return _by_cells(a, b, budget, watch, seconds)

@@ -23,7 +23,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from flint import arb, ctx, fmpq
 
 from semialg_fibers.errors import InvalidNetworkError, SemialgError, UndecidedSignError, UnsupportedError
-from semialg_fibers.questions.activations import PAIRED, Pointwise, activations, is_real, read_expression
+from semialg_fibers.geometry.arguments import checked
+from semialg_fibers.geometry.reading import sympy_expression
+from semialg_fibers.questions.activations import PAIRED, Pointwise, activations, is_real
 
 if TYPE_CHECKING:
     import sympy
@@ -154,6 +156,7 @@ class EquivarianceUndecided(_NoAnswer):
 Answer = Equivariant | NotEquivariant | NotApplicable | EquivarianceUndecided
 
 
+@checked
 def is_permutation_equivariant(activation: str | Pointwise | Callable[[Any], Any], n: int) -> Answer:
     """Decide whether φ(P z) = P φ(z) for all z in R^n and all permutation matrices P.
 
@@ -213,7 +216,7 @@ def _listed(function: Callable[[Any], Any]) -> Outputs:
             found = list(function(sympy.Matrix(z)))
         except Exception as error:  # a callable may do anything with symbols, such as comparing them
             raise _Failed(type(error).__name__) from None
-        return [read_expression(each, "an output of the activation") for each in found]
+        return [sympy_expression(each, "an output of the activation") for each in found]
 
     return outputs
 

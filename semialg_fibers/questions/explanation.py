@@ -21,8 +21,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from semialg_fibers.fibers.component import counted
+from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.nullspace import Row, Span, exact_kernel
-from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.sight import CELLS, Sight, sight
 from semialg_fibers.questions.identifiability import ordinal
@@ -93,6 +93,7 @@ class Explanation:
         return "\n".join([*lines, *map(str, self.parts)])
 
 
+@checked
 def explain_dimension(net: Network, budget: int = CELLS) -> Explanation:
     """Attribute the kernel of the Jacobian to the network's symmetries.
 
@@ -107,7 +108,6 @@ def explain_dimension(net: Network, budget: int = CELLS) -> Explanation:
     >>> found.kernel, found.by_symmetry
     (4, {'scaling': 3, 'translation': 1})
     """
-    expect_network(net)
     seen = sight(net, budget)
     depth = seen.depth
     kernel = len(exact_kernel(seen.rows(1, depth), net.parameter_count))

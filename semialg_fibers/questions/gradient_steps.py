@@ -21,9 +21,9 @@ from typing import Any
 from flint import fmpq
 
 from semialg_fibers.errors import InvalidNetworkError, UnsupportedError
+from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, dot, vector
-from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Layer, Network, relu
 from semialg_fibers.questions.laws import Law
 
@@ -43,7 +43,10 @@ class Drift:
         return all(row[0] == 0 for row in self.coefficients)
 
 
-def gradient_step(net: Network, points: Iterable[Any], targets: Iterable[Any], step: Any) -> Network:
+@checked
+def gradient_step(
+    net: Network, points: Iterable[Iterable[Any]], targets: Iterable[Iterable[Any]], step: Any
+) -> Network:
     """Give the network with the parameters θ − η ∇_θ ½ Σ_k |f_θ(x_k) − y_k|², η = `step`.
 
     Raises:
@@ -54,7 +57,6 @@ def gradient_step(net: Network, points: Iterable[Any], targets: Iterable[Any], s
     >>> gradient_step(net, [[1]], [[3]], "1/10").layers[1].weight  # f(1) = 4, error 1, h(1) = 2
     Matrix([[9/5]])
     """
-    expect_network(net)
     eta = vector([step])[0]
     slopes = [[[ZERO] * (layer.inputs + 1) for _ in range(layer.outputs)] for layer in net.layers]
     xs, ys = [vector(point) for point in points], [vector(target) for target in targets]
@@ -101,11 +103,12 @@ def _add_slopes(net: Network, x: Vector, y: Vector, slopes: list[list[list[fmpq]
             ]
 
 
+@checked
 def drift(
     net: Network,
     laws: Iterable[Law],
-    points: Iterable[Any],
-    targets: Iterable[Any],
+    points: Iterable[Iterable[Any]],
+    targets: Iterable[Iterable[Any]],
     steps: Iterable[Any] = ("1/8", "1/16", "1/32"),
 ) -> Drift:
     """Give the change of each law under one gradient step of each size, and the polynomial through the changes.
@@ -121,7 +124,6 @@ def drift(
     >>> found.coefficients, found.is_second_order  # the change of W1² + b1² − W2² is 4 η²
     (((0, 4, 0),), True)
     """
-    expect_network(net)
     sizes, kept = vector(steps), tuple(laws)
     if len(sizes) < 3 or len(set(sizes)) < len(sizes) or ZERO in sizes:
         raise InvalidNetworkError("expected at least three different step sizes, none of them zero", value=sizes)

@@ -22,12 +22,12 @@ from semialg_fibers.fibers.block import block_of
 from semialg_fibers.fibers.bottleneck import fiber
 from semialg_fibers.fibers.hiding import ends_of_translation, hiding
 from semialg_fibers.fibers.orientation import OrientationProblem
+from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.domain import Domain, Form, Orthant, Space
 from semialg_fibers.geometry.expression import is_zero, signs_of
 from semialg_fibers.geometry.polyhedron import Polyhedron
 from semialg_fibers.geometry.scalar import ONE, Vector
 from semialg_fibers.networks.arrangement import unoriented
-from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Layer, Network
 from semialg_fibers.networks.neuron_kind import (
     DEAD,
@@ -72,6 +72,7 @@ class Identifiability:
     undecided: str | None = None
 
 
+@checked
 def identifiability(net: Network) -> Identifiability:
     """Decide whether the (generic) fiber is exactly the orbit under permutations and positive scalings.
 
@@ -82,7 +83,6 @@ def identifiability(net: Network) -> Identifiability:
     hyperplane 1 of the first layer is hidden: its bias can be translated by any t > -3/2; hyperplane 2 of the first \
 layer can be flipped to its other side
     """
-    expect_network(net)
     reasons: tuple[Reason, ...] = ()
     try:
         for reason in sound_symmetries(net):

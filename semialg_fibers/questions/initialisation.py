@@ -20,12 +20,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from semialg_fibers.errors import InvalidNetworkError, UnsupportedError
+from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, UnsupportedError
+from semialg_fibers.geometry.arguments import checked
+from semialg_fibers.geometry.scalar import shown
 
 if TYPE_CHECKING:
     import sympy
 
 BIASES = ("symmetric", "positive", "zero")
+BITS = 1_000_000  # of the exact probability
 
 
 def _rational(compute: Callable[[Initialisation], Fraction]) -> property:
@@ -63,9 +66,11 @@ class Initialisation:
         for name in ("n1", "n2"):
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise InvalidNetworkError(f"{name} is a number of units, at least 1, got {value!r}", value=value)
-        if self.bias not in BIASES:
-            raise InvalidNetworkError(f"bias is one of {', '.join(BIASES)}, got {self.bias!r}", value=self.bias)
+                raise InvalidNetworkError(f"{name} is a number of units, at least 1, got {shown(value)}", value=value)
+        if not isinstance(self.bias, str) or self.bias not in BIASES:
+            raise InvalidNetworkError(f"bias is one of {', '.join(BIASES)}, got {shown(self.bias)}", value=self.bias)
+        if self.n1 * self.n2 > BITS:
+            raise BudgetExceededError(f"the exact probability has more than {BITS:,} binary digits: n1 · n2 is larger")
         if self.n1 == 1:
             raise UnsupportedError(
                 "n1 = 1 is different: all hyperplanes are parallel and can exchange roles; ask `identifiability` about "
@@ -126,6 +131,7 @@ class Initialisation:
         return (1 - self._dead - self._one_sign) ** self.n2 - self.n1 * self._hiding**self.n2
 
 
+@checked
 def identifiability_probability(n1: int, n2: int, bias: str = "symmetric") -> sympy.Rational:
     """Give the probability that a random three-layer network with n1 ≤ d has no symmetry but relabellings, exactly.
 
@@ -137,6 +143,7 @@ def identifiability_probability(n1: int, n2: int, bias: str = "symmetric") -> sy
     Raises:
         InvalidNetworkError: for widths that are no positive integers or an unknown kind of bias.
         UnsupportedError: for n1 = 1, where the formulas do not hold.
+        BudgetExceededError: where n1 · n2 is larger than `BITS`.
 
     >>> identifiability_probability(3, 4), identifiability_probability(3, 4, bias="positive")
     (38413/65536, 2401/4096)

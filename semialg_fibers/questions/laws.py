@@ -23,8 +23,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from flint import fmpq
 
-from semialg_fibers.errors import BudgetExceededError
+from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError
+from semialg_fibers.geometry.arguments import expect
 from semialg_fibers.geometry.linear import Matrix
+from semialg_fibers.geometry.scalar import exact
 from semialg_fibers.geometry.semialgebraic import symbols_for
 from semialg_fibers.questions.law_search import Candidate
 from semialg_fibers.questions.lie_algebra import PRIME, Parameters, independent
@@ -190,7 +192,16 @@ class Laws:
         return most
 
     def rank_at(self, values: Mapping[str, fmpq]) -> int:
-        """Give the rank over Q of the gradients of the independent laws at a parameter given by names."""
+        """Give the rank over Q of the gradients of the independent laws at a parameter given by names.
+
+        Raises:
+            InvalidNetworkError: for what is no mapping, a parameter without a value, or values that are no rationals.
+        """
+        given = expect(values, Mapping, "values")
+        missing = next((name for name in self.parameters.names if name not in given), None)
+        if missing is not None:
+            raise InvalidNetworkError(f"values: there is none for {missing}", value=missing)
+        values = {name: exact(given[name]) for name in self.parameters.names}
         rows = []
         for law in self.found:
             row = dict.fromkeys(self.parameters.names, fmpq(0))

@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from flint import fmpq
 
 from semialg_fibers.errors import InvalidNetworkError
+from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.scalar import ONE, Vector, primitive, sympy_rational
-from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Layer, Network
 from semialg_fibers.questions.colouring import Choices, Colouring, Groups, refined, searched, word_primes
 
@@ -93,6 +93,7 @@ class UnitMatching:
         return all(_layer_carried(*each) for each in ends)
 
 
+@checked
 def match_units(a: Network, b: Network, budget: int = BUDGET) -> UnitMatching | None:
     """Give orders and factors with b = (a permuted and then rescaled, layer by layer), or None: there are none.
 
@@ -113,7 +114,6 @@ def match_units(a: Network, b: Network, budget: int = BUDGET) -> UnitMatching | 
     >>> match_units(a, Network([([[1, 0], [1, 1]], [0, 1]), ([[5, 7]], [7])])) is None
     True
     """
-    expect_network(a, b)
     a.refuse_letters()
     b.refuse_letters()
     if (a.widths[-1], a.domain) != (b.widths[-1], b.domain):
@@ -295,6 +295,7 @@ def _interchangeable(net: Network, colouring: Colouring) -> Groups:
 # canonical form
 
 
+@checked
 def canonical_form(net: Network, budget: int = BUDGET) -> Network:
     """Give the same network with primitive integer rows [W | b] in all hidden layers, and their units sorted.
 
@@ -311,7 +312,6 @@ def canonical_form(net: Network, budget: int = BUDGET) -> Network:
     >>> canonical_form(net)
     Network([Layer([['0', '-1'], ['1', '2']], ['2', '0']), Layer([['3', '1/2']], ['0'])], domain=Space(dimension=2))
     """
-    expect_network(net)
     net.refuse_letters()
     scaled = _primitive_rows(net)
     if not _ties(scaled):

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from flint import fmpq
 
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, UnsupportedError
+from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, exact, sympy_rational, vector
 from semialg_fibers.networks.expected import expect_network
@@ -57,6 +58,7 @@ class RelabellingCount(int):
             return sympy.Float(mpmath.log10(mpmath.mpf(int(self))), digits)
 
 
+@checked
 def relabelling_count(subject: int | Network, budget: int = BUDGET) -> RelabellingCount:
     """Count the parameters that relabelling hidden units gives: n! for n different units, ∏ n_l! / |stabiliser| else.
 
@@ -250,6 +252,7 @@ class Averaging:
         return sympy_rational(largest)
 
 
+@checked
 def averaging(net: Network, order: Sequence[int], layer: int = 1) -> Averaging:
     """Average a network and its copy with the units of a hidden layer relabelled: in general another function.
 
@@ -262,7 +265,6 @@ def averaging(net: Network, order: Sequence[int], layer: int = 1) -> Averaging:
     >>> found.answer.same, found.average([5]), found.distance([[0], [5]])
     (False, (0,), 5)
     """
-    expect_network(net)
     other = net.permuted(layer, order)
     half = fmpq(1, 2)
 
@@ -290,6 +292,7 @@ class Correlations:
     matching: UnitMatching | None
 
 
+@checked
 def unit_correlations(a: Network, b: Network, points: Iterable[Iterable[Any]], layer: int = 1) -> Correlations:
     """Correlate the units of a hidden layer of two networks over the points, before and after matching their labels.
 
@@ -303,7 +306,6 @@ def unit_correlations(a: Network, b: Network, points: Iterable[Iterable[Any]], l
     >>> found.by_label, found.matched
     ((-sqrt(3)/2, -sqrt(3)/2), (1, 1))
     """
-    expect_network(a, b)
     if (
         not isinstance(layer, int)
         or not 1 <= layer < min(len(a.layers), len(b.layers))
@@ -354,6 +356,7 @@ def squared_distance(a: Network, b: Network) -> sympy.Rational:
     return sympy_rational(sum(((p - q) * (p - q) for p, q in pairs), ZERO))
 
 
+@checked
 def distant_twin(net: Network, bound: Any) -> Network:
     """Give a network of the same function at parameter distance greater than `bound`: one hidden unit rescaled.
 
@@ -366,7 +369,6 @@ def distant_twin(net: Network, bound: Any) -> Network:
     >>> squared_distance(net, distant_twin(net, 1000)) > 1000**2
     True
     """
-    expect_network(net)
     least = max(exact(bound), ZERO)
     for layer in range(1, len(net.layers)):
         below, above = net.layers[layer - 1], net.layers[layer]

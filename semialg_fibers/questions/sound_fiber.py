@@ -24,12 +24,12 @@ from semialg_fibers.fibers.complete import complete_fiber
 from semialg_fibers.fibers.moves import with_column, with_row
 from semialg_fibers.fibers.sound_symmetry import Symmetry
 from semialg_fibers.fibers.symmetries import bias_shifts, symmetries
+from semialg_fibers.geometry.arguments import checked, checked_methods
 from semialg_fibers.geometry.scalar import ZERO, Vector
 from semialg_fibers.geometry.semialgebraic import random_positive
 from semialg_fibers.networks.deformation import CELLS
-from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Network
-from semialg_fibers.networks.sight import sight
+from semialg_fibers.networks.sight import sight_anywhere
 from semialg_fibers.questions.equivalence import same_function
 from semialg_fibers.questions.matching import match_units
 
@@ -37,6 +37,7 @@ MOVES = 2  # symmetries that `sample` composes, besides a relabelling
 FLIPS = 32  # compositions of flips that `contains` tries
 
 
+@checked_methods("contains", "sample")
 @dataclass(frozen=True)
 class SoundFiber:
     """All that the known symmetries generate from a network. Every member has the network's function, exactly.
@@ -134,7 +135,7 @@ def without_dead(net: Network, budget: int = CELLS) -> Network:
     Raises:
         BudgetExceededError: when there are more cells than the budget.
     """
-    seen = sight(net, budget)
+    seen = sight_anywhere(net, budget)
     for layer in range(1, len(net.layers)):
         for unit in range(net.layers[layer - 1].outputs):
             if not seen.is_ever_active(layer, unit):
@@ -144,6 +145,7 @@ def without_dead(net: Network, budget: int = CELLS) -> Network:
     return net
 
 
+@checked
 def sound_fiber(net: Network, budget: int = CELLS) -> SoundFiber:
     """Give what the known symmetries of a network of any depth and width generate.
 
@@ -154,5 +156,4 @@ def sound_fiber(net: Network, budget: int = CELLS) -> SoundFiber:
     >>> found.contains(found.sample(1)), found.contains(Network([*net.layers[:2], ([[2]], [0])]))
     (True, False)
     """
-    expect_network(net)
     return SoundFiber(net, budget)

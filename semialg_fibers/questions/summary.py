@@ -19,8 +19,8 @@ from semialg_fibers.errors import BudgetExceededError, NotGenericError, Undecide
 from semialg_fibers.fibers.bottleneck import Fiber, fiber
 from semialg_fibers.fibers.genericity import Condition, genericity
 from semialg_fibers.fibers.hiding import hidden_hyperplanes, hiding
+from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.domain import Box, Space
-from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.neuron_kind import CELL_BUDGET, NONLINEAR, default_layer, neuron_types
 from semialg_fibers.questions.dimension import functional_dimension
@@ -88,6 +88,7 @@ class Summary:
         }
 
 
+@checked
 def summary(net: Network, budget: int = CELL_BUDGET) -> Summary:
     """Give all that holds for a network of any shape; where `fiber` refuses, what is true all the same.
 
@@ -98,7 +99,6 @@ def summary(net: Network, budget: int = CELL_BUDGET) -> Summary:
     >>> found.types, found.hidden, found.local_dimension, found.components
     (('nonlinear',), (0,), 4, 2)
     """
-    expect_network(net)
     told = Summary(net)
     told.types = told.attempt("second_layer", lambda: neuron_types(net, default_layer(net), budget))
     told.hidden = told.attempt("hidden", lambda: hidden_hyperplanes(net, budget))

@@ -26,6 +26,7 @@ from semialg_fibers.exchange.mathml import html_of_latex
 from semialg_fibers.exchange.tables import dimension_table
 from semialg_fibers.exchange.traversal import completeness, decimal, known, or_open
 from semialg_fibers.fibers.bottleneck import Fiber, fiber, first_components
+from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.networks.bent_hyperplanes import bent_arrangement, on_plane
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.plots.canvas import picture
@@ -48,6 +49,7 @@ CLASSES = {True: "yes", False: "no", None: "open"}
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 
 
+@checked
 def report_html(net: Network) -> str:
     """Give the page about a network of numbers.
 
@@ -267,21 +269,26 @@ def _equations(net: Network, found: Fiber | None) -> str:
 
 
 def _files(net: Network, told: Summary, found: Fiber | None) -> str:
-    files = [("network.json", "the network", network_to_json(net))]
+    files = []
+    lacking = ""
+    try:
+        files.append(("network.json", "the network", network_to_json(net)))
+    except SemialgError as error:  # a polyhedron: the page can be made all the same
+        lacking = f"<p>There is no file of the network: {escape(error.message)}</p>"
     files.append(("summary.json", "the verdicts", json.dumps(told.to_json(), indent=1, ensure_ascii=False)))
     if found is not None:
         if net.parameter_count < LARGE:
             files.append(("fiber.json", "the fiber", to_json(found)))
         for number, component in enumerate(first_components(found, CERTIFICATES)):
             answer = same_function(net, component.sample(1))
-            if isinstance(answer, Same):
+            if isinstance(answer, Same) and not lacking:
                 text = certificate_to_json(answer.a, answer.b, answer.certificate)
                 files.append((f"same-{number}.json", f"a member of component {number + 1} is the same function", text))
     for name in _theorems(told):
         files.append((f"{name}.json", f"the theorem {name.replace('_', ' ')}, proved", theorem(name).to_json()))
     links = [_link(*file) for file in files]
     return (
-        f'<ul class="plain downloads">{"".join(links)}</ul><p>Certificates and proofs are checked again by '
+        f'{lacking}<ul class="plain downloads">{"".join(links)}</ul><p>Certificates and proofs are checked again by '
         "<code>semialg-fibers check FILE</code>, by code that shares nothing with what made them.</p>"
     )
 

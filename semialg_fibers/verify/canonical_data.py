@@ -32,6 +32,7 @@ from flint import fmpq
 from semialg_fibers.geometry.domain import Form, negated
 from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, primitive
 from semialg_fibers.networks.layer import Network
+from semialg_fibers.verify.effort import Effort
 
 Axis = tuple[Form, Form]
 BentKey = tuple[tuple[int, ...], tuple[int, ...]]  # indices of the hyperplanes; their coefficients, then ℓ
@@ -40,12 +41,13 @@ Row = dict[tuple[int, int], fmpq]  # (hyperplane, side): the coefficient of relu
 _Key = TypeVar("_Key", bound=Hashable)
 
 
-def value_at(net: Network, point: Sequence[fmpq]) -> Vector:
+def value_at(net: Network, point: Sequence[fmpq], effort: Effort | None = None) -> Vector:
     """Give f(point): integer sums over one common denominator, layer after layer.
 
     >>> value_at(Network([([[1], [-1]], [0, 0]), ([[1, 1]], ["1/2"])]), (fmpq(-3),))
     (7/2,)
     """
+    effort = effort or Effort(None)
     values = list(point)
     for number, layer in enumerate(net.layers):
         if number:
@@ -53,6 +55,8 @@ def value_at(net: Network, point: Sequence[fmpq]) -> Vector:
         common = lcm(*(int(value.q) for value in values))
         integers = [int(value.p) * (common // int(value.q)) for value in values]
         used = [(j, value) for j, value in enumerate(integers) if value]
+        # numbers grow from layer to layer: a deep network makes them as long as its file
+        effort.spend(layer.outputs * (1 + len(used)), max(map(int.bit_length, (common, *integers))))
         rows = zip(layer.matrix.integer_rows(), layer.matrix.denominators(), layer.offset, strict=True)
         values = [fmpq(sum(row[j] * v for j, v in used), below * common) + constant for row, below, constant in rows]
     return tuple(values)
@@ -64,8 +68,9 @@ class NormalForm:
     `forms` lists the hyperplanes, each on the side on which it was met first; the other tables name them by index.
     """
 
-    def __init__(self, inputs: int, outputs: int) -> None:
-        """Start with the zero function from R^inputs to R^outputs."""
+    def __init__(self, inputs: int, outputs: int, effort: Effort | None = None) -> None:
+        """Start with the zero function from R^inputs to R^outputs; what is added counts as effort."""
+        self.effort = effort or Effort(None)
         self.inputs = inputs
         self.outputs = outputs
         self.forms: list[Form] = []
@@ -117,6 +122,7 @@ class NormalForm:
 
     def _add_row(self, weight: Vector, beta: fmpq, row: Row) -> None:
         """Add weight · relu(β + Σ row · relu(±u)), by the signs of its coefficients."""
+        self.effort.spend((len(row) + 1) * (self.inputs + self.outputs + 1))
         positive = [place for place, value in row.items() if value > 0]
         if beta <= 0 and not positive:
             return
@@ -156,6 +162,7 @@ class NormalForm:
         bends = {index: value for index, value in bends.items() if value}
         if not any(weight):
             return
+        self.effort.spend((len(bends) + 1) * (self.inputs + self.outputs + 1))
         if not bends:
             self._add_line(weight, inner)
             return
@@ -190,6 +197,7 @@ class NormalForm:
 
     def _add_function_of_one_form(self, weight: Vector, inner: Sequence[fmpq], bends: dict[int, fmpq]) -> None:
         """Add weight · φ(t), t = n·x, where everything inside φ is parallel to n: the sum of its jumps and left end."""
+        self.effort.spend(2 * len(bends) * (2 * len(bends) + 3))  # φ at every knot
         first = self.forms[next(iter(bends))]
         place = next(i for i, value in enumerate(first) if value)
         parts = [(bends[i], self.forms[i][place] / first[place], self.forms[i][-1]) for i in bends]
@@ -265,7 +273,7 @@ class NormalForm:
         return taken
 
 
-def difference(a: Network, b: Network) -> NormalForm:
+def difference(a: Network, b: Network, effort: Effort | None = None) -> NormalForm:
     """Give the normal form of a − b on R^d, for networks of at most three affine layers.
 
     Implements: beyond §2.3 (i)-(iii).
@@ -275,7 +283,7 @@ def difference(a: Network, b: Network) -> NormalForm:
     >>> difference(a, b).is_zero()
     True
     """
-    form = NormalForm(a.layers[0].inputs, a.layers[-1].outputs)
+    form = NormalForm(a.layers[0].inputs, a.layers[-1].outputs, effort)
     form.add_network(a, 1)
     form.add_network(b, -1)
     return form

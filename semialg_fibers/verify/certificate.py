@@ -19,14 +19,12 @@ from math import gcd
 
 from flint import fmpq
 
-from semialg_fibers.errors import BudgetExceededError
 from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, primitive
 from semialg_fibers.networks.layer import Layer, Network
 from semialg_fibers.verify.canonical_data import difference, value_at
+from semialg_fibers.verify.effort import BUDGET, Effort
 from semialg_fibers.verify.oracle import same_on_cells
 from semialg_fibers.verify.sign_patterns import same_by_sign_patterns
-
-LINE_BUDGET = 20_000_000  # multiplications on the pieces of a function of one variable
 
 Orders = tuple[tuple[int, ...], ...]
 Factors = tuple[tuple[fmpq, ...], ...]
@@ -53,25 +51,27 @@ class SameCertificate:
     factors: Factors = ()
     remarks: tuple[tuple[str, str], ...] = ()
 
-    def check(self, a: Network, b: Network) -> bool:
+    def check(self, a: Network, b: Network, budget: int | None = BUDGET) -> bool:
         """Prove a = b on their common domain again; False when that fails or the data do not fit.
 
-        "cells" has no budget: it takes as long as the cells are many.
+        `budget` bounds the work in multiplications (`verify.effort`); None: none. "cells" takes as much as the pieces
+        of the common refinement are many.
 
         Raises:
-            BudgetExceededError: when the proof needs more than the stated budget of its kind.
+            BudgetExceededError: when the proof needs more, which is no rejection.
 
         >>> a = Network([([[1], [2]], [3, 4]), ([[5, 6]], [7])])
         >>> b = a.permuted(1, [1, 0]).rescaled(1, [2, 3])
         >>> SameCertificate("relabelling", ((1, 0),), ((fmpq(2), fmpq(3)),)).check(a, b)
         True
         """
+        effort = Effort(budget)
         if not _comparable(a, b):
             return False
         if self.kind == "relabelling":
             return _is_relabelling(a, b, self.orders, self.factors)
         judge = _JUDGES.get(self.kind)
-        return judge is not None and not self.orders and not self.factors and judge(a, b)
+        return judge is not None and not self.orders and not self.factors and judge(a, b, effort)
 
 
 @dataclass(frozen=True)
@@ -81,19 +81,23 @@ class DifferentCertificate:
     point: Vector
     values: tuple[Vector, Vector]
 
-    def check(self, a: Network, b: Network) -> bool:
+    def check(self, a: Network, b: Network, budget: int | None = BUDGET) -> bool:
         """Evaluate both networks at the point again: the stated values, and not equal.
+
+        Raises:
+            BudgetExceededError: when this takes more than `budget` multiplications, which is no rejection.
 
         >>> a, b = Network([([[1]], [0]), ([[1]], [0])]), Network([([[1]], [0])])
         >>> DifferentCertificate((fmpq(-1),), ((fmpq(0),), (fmpq(-1),))).check(a, b)
         True
         """
+        effort = Effort(budget)
         if not _comparable(a, b):
             return False
         exact_point = all(isinstance(value, fmpq) for value in self.point)
         if not exact_point or len(self.point) != a.domain.dimension or not a.domain.contains(self.point):
             return False
-        found = (value_at(a, self.point), value_at(b, self.point))
+        found = (value_at(a, self.point, effort), value_at(b, self.point, effort))
         return found[0] != found[1] and self.values == found
 
 
@@ -159,11 +163,11 @@ def _is_relabelled_layer(
 # one hidden layer
 
 
-def _same_arrangement(a: Network, b: Network) -> bool:
-    return max(len(a.layers), len(b.layers)) <= 2 and _arrangement(a) == _arrangement(b)
+def _same_arrangement(a: Network, b: Network, effort: Effort) -> bool:
+    return max(len(a.layers), len(b.layers)) <= 2 and _arrangement(a, effort) == _arrangement(b, effort)
 
 
-def _arrangement(net: Network) -> tuple[dict[Vector, Vector], list[list[fmpq]]]:
+def _arrangement(net: Network, effort: Effort) -> tuple[dict[Vector, Vector], list[list[fmpq]]]:
     """Give {a: J_a ≠ 0}, a with first nonzero coefficient 1, and the rows of (M, v)."""
     inputs, outputs = net.widths[0], net.widths[-1]
     if len(net.layers) == 1:
@@ -171,6 +175,7 @@ def _arrangement(net: Network) -> tuple[dict[Vector, Vector], list[list[fmpq]]]:
     jumps: dict[Vector, list[fmpq]] = {}
     remainder = [[ZERO] * inputs + [constant] for constant in net.layers[1].offset]
     for form, weight in zip(net.layers[0].forms, net.layers[1].matrix.columns(), strict=True):
+        effort.spend((inputs + 1) * (outputs + 1))
         least, largest = net.domain.infimum(form), net.domain.supremum(form)
         if largest is not None and largest <= 0:
             continue
@@ -190,15 +195,15 @@ def _arrangement(net: Network) -> tuple[dict[Vector, Vector], list[list[fmpq]]]:
 # functions of one variable
 
 
-def _same_on_line(a: Network, b: Network) -> bool:
-    profiles = [_profile(net) for net in (a, b)]
+def _same_on_line(a: Network, b: Network, effort: Effort) -> bool:
+    profiles = [_profile(net, effort) for net in (a, b)]
     return profiles[0] is not None and profiles[0] == profiles[1]
 
 
 Profile = tuple[tuple[int, ...] | None, list[tuple[fmpq | None, tuple[Slope, ...]]]]
 
 
-def _profile(net: Network) -> Profile | None:
+def _profile(net: Network, effort: Effort) -> Profile | None:
     """Give w and the pieces of φ in f(x) = φ(w·x), each with its left end; w is None for a constant function.
 
     None when the weights that matter in the first layer are not multiples of one w.
@@ -216,7 +221,7 @@ def _profile(net: Network) -> Profile | None:
         if any(slope * v != u for u, v in zip(form[:-1], w, strict=True)):
             return None
     direction = (*map(fmpq, w), ZERO)
-    line = _Line(net)
+    line = _Line(net, effort)
     pieces: list[tuple[fmpq | None, tuple[Slope, ...]]] = []
     for low, values in line.pieces(1, slopes, net.domain.infimum(direction), net.domain.supremum(direction)):
         if not pieces or pieces[-1][1] != values:
@@ -232,12 +237,12 @@ class _Line:
     Each layer remembers its last inputs, since from one piece to the next few of them change.
     """
 
-    def __init__(self, net: Network) -> None:
+    def __init__(self, net: Network, effort: Effort) -> None:
         rest = net.layers[1:]
+        self.effort = effort
         self.columns = [layer.matrix.columns() for layer in rest]
         self.inputs: list[list[Slope]] = [[(ZERO, ZERO)] * layer.inputs for layer in rest]
         self.outputs: list[list[Slope]] = [[(ZERO, constant) for constant in layer.offset] for layer in rest]
-        self.spent = 0
 
     def pieces(
         self, number: int, forms: list[Slope], low: fmpq | None, high: fmpq | None
@@ -246,12 +251,12 @@ class _Line:
         if number > len(self.columns):
             yield low, tuple(forms)
             return
-        self._spend(len(forms))
+        self._spend(forms)
         cuts = {-constant / slope for slope, constant in forms if slope}
         inside = sorted(cut for cut in cuts if (low is None or low < cut) and (high is None or cut < high))
         for left, right in pairwise([low, *inside, high]):
             t = _between(left, right)
-            self._spend(len(forms))
+            self._spend(forms)
             active = [form if form[0] * t + form[1] > 0 else (ZERO, ZERO) for form in forms]
             yield from self.pieces(number + 1, self._composed(number - 1, active), left, right)
 
@@ -259,17 +264,15 @@ class _Line:
         outputs = self.outputs[layer]
         for j, (old, new) in enumerate(zip(self.inputs[layer], inputs, strict=True)):
             if old != new:
-                self._spend(len(outputs))
+                self._spend(outputs)
                 slope, constant = new[0] - old[0], new[1] - old[1]
                 column = self.columns[layer][j]
                 outputs = [(s + w * slope, c + w * constant) for (s, c), w in zip(outputs, column, strict=True)]
         self.inputs[layer], self.outputs[layer] = inputs, outputs
         return outputs
 
-    def _spend(self, work: int) -> None:
-        self.spent += work
-        if self.spent > LINE_BUDGET:
-            raise BudgetExceededError(f"a function of one variable needs more than {LINE_BUDGET} multiplications")
+    def _spend(self, forms: list[Slope]) -> None:
+        self.effort.spend(len(forms), forms[0][0].height_bits() + forms[0][1].height_bits() if forms else 0)
 
 
 def _between(left: fmpq | None, right: fmpq | None) -> fmpq:
@@ -285,12 +288,12 @@ def _at_most_three_layers(a: Network, b: Network) -> bool:
     return max(len(a.layers), len(b.layers)) <= 3
 
 
-_JUDGES: dict[str, Callable[[Network, Network], bool]] = {
+_JUDGES: dict[str, Callable[[Network, Network, Effort], bool]] = {
     "arrangement": _same_arrangement,
-    "canonical data": lambda a, b: _at_most_three_layers(a, b) and difference(a, b).is_zero(),
+    "canonical data": lambda a, b, effort: _at_most_three_layers(a, b) and difference(a, b, effort).is_zero(),
     "one variable": _same_on_line,
-    "sign patterns": lambda a, b: _at_most_three_layers(a, b) and same_by_sign_patterns(a, b),
-    "cells": lambda a, b: same_on_cells(a, b) is None,
+    "sign patterns": lambda a, b, effort: _at_most_three_layers(a, b) and same_by_sign_patterns(a, b, effort),
+    "cells": lambda a, b, effort: same_on_cells(a, b, effort) is None,
 }
 
 KINDS = ("relabelling", *_JUDGES)

@@ -18,13 +18,14 @@ References: theory §8.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from semialg_fibers.errors import InvalidNetworkError, SemialgError
+from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, SemialgError
 from semialg_fibers.verify.declarations import declared_latex, declared_text
+from semialg_fibers.verify.effort import BUDGET, Effort
 from semialg_fibers.verify.expressions import Statement, examined
 from semialg_fibers.verify.notation import latex_of, latex_sentence_of
 from semialg_fibers.verify.rules import RULES, Judgement
@@ -75,22 +76,26 @@ class Line:
 
 @dataclass(frozen=True)
 class Gap:
-    """Where a derivation fails: the label of the step, and why."""
+    """Where a derivation fails: the label of the step, and why; `is_open` when a budget ended there."""
 
     label: str
     reason: str
+    is_open: bool = False
 
     def __str__(self) -> str:
         """Name the step and the reason."""
         return f"step {self.label}: {self.reason}"
 
 
-def first_gap(claim: Claim, lines: tuple[Line, ...]) -> Gap | None:
+def first_gap(claim: Claim, lines: tuple[Line, ...], budget: int | None = BUDGET) -> Gap | None:
     """Give the first step that does not follow from those before it by its rule, or None when the claim is proved.
+
+    A step at which `budget` comparisons of parts of terms have ended is a gap that `is_open`.
 
     Implements: theory §8.
     """
     proved: dict[str, Judgement] = {}
+    effort = Effort(budget)
     if gap := _malformed(claim, lines):
         return gap
     for line in lines:
@@ -101,19 +106,35 @@ def first_gap(claim: Claim, lines: tuple[Line, ...]) -> Gap | None:
         if line.rule not in RULES:
             return Gap(line.label, f"there is no rule called {line.rule!r}")
         goal, premises = Judgement(line.statement, line.under), tuple(proved[label] for label in line.premises)
-        if why := _refused(line, goal, premises, claim.hypotheses):
-            return Gap(line.label, why)
+        if gap := _gap_at(line, goal, premises, claim.hypotheses, effort):
+            return gap
         proved[line.label] = goal
+    try:
+        effort.spend(len(claim.conclusions) * len(proved) * _largest(Judgement(each) for each in claim.conclusions))
+    except BudgetExceededError as error:
+        return Gap("end", error.message, is_open=True)
     missing = [each for each in claim.conclusions if Judgement(each) not in proved.values()]
     return Gap("end", f"no step proves, without assumptions, that {missing[0]}") if missing else None
 
 
-def _refused(line: Line, goal: Judgement, premises: tuple[Judgement, ...], given: tuple[Statement, ...]) -> str:
+def _gap_at(
+    line: Line, goal: Judgement, premises: tuple[Judgement, ...], given: tuple[Statement, ...], effort: Effort
+) -> Gap | None:
     try:
+        # what the premises assume is looked for in what the goal assumes, and each comparison may read a whole term
+        looked_for = 1 + sum(1 + len(premise.under) for premise in premises)
+        effort.spend(looked_for * (1 + len(goal.under) + len(given)) * _largest((goal, *premises)))
         follows = RULES[line.rule].matches(goal, premises, given)
     except SemialgError as error:  # sizes that do not fit, or a normal form beyond its budget: not shown to follow
-        return f"the rule {line.rule!r} could not be applied: {error.message}"
-    return "" if follows is True else f"{line.statement} does not follow by the rule {line.rule!r}"
+        is_open = isinstance(error, BudgetExceededError)
+        return Gap(line.label, f"the rule {line.rule!r} could not be applied: {error.message}", is_open)
+    return None if follows is True else Gap(line.label, f"{line.statement} does not follow by the rule {line.rule!r}")
+
+
+def _largest(judgements: Iterable[Judgement]) -> int:
+    """Give the number of parts of the largest term."""
+    statements = (each for judgement in judgements for each in (judgement.statement, *judgement.under))
+    return max((term.count for each in statements for term in each.terms), default=1)
 
 
 def _malformed(claim: Claim, lines: tuple[Line, ...]) -> Gap | None:
@@ -182,7 +203,8 @@ class Step:
         if any(label not in before for label in line.premises):
             return False
         premises = tuple(before[label] for label in line.premises)
-        return not _refused(line, Judgement(line.statement, line.under), premises, self.derivation.claim.hypotheses)
+        goal, given = Judgement(line.statement, line.under), self.derivation.claim.hypotheses
+        return _gap_at(line, goal, premises, given, Effort()) is None
 
     @property
     def reason(self) -> str:
@@ -217,9 +239,9 @@ class Derivation:
         """The steps, each with its check."""
         return tuple(Step(self, i) for i in range(len(self.lines)))
 
-    def gap(self) -> Gap | None:
-        """Give the first step that does not follow, or None."""
-        return first_gap(self.claim, self.lines)
+    def gap(self, budget: int | None = BUDGET) -> Gap | None:
+        """Give the first step that does not follow, or is not shown to within the budget, or None."""
+        return first_gap(self.claim, self.lines, budget)
 
     def verify(self) -> bool:
         """Say whether the lines prove the claim."""

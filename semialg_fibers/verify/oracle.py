@@ -29,6 +29,7 @@ from semialg_fibers.geometry.domain import Form, negated
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, affine_value, dot, primitive
 from semialg_fibers.networks.layer import Layer, Network
+from semialg_fibers.verify.effort import Effort
 
 Pattern = tuple[tuple[int, ...], ...]
 
@@ -67,7 +68,9 @@ def oracle_cells(net: Network) -> Iterator[OracleCell]:
         yield OracleCell(pattern, point, matrix, tuple(form[-1] for form in forms))
 
 
-def same_on_cells(a: Network, b: Network, visited: Sequence[Visit] | None = None) -> Vector | None:
+def same_on_cells(
+    a: Network, b: Network, effort: Effort | None = None, visited: Sequence[Visit] | None = None
+) -> Vector | None:
     """Give a point of the domain with a(x) ≠ b(x), or None, which proves a = b on the whole domain.
 
     Both are affine on each piece of the common refinement of their cells, so equal affine maps there are a proof; any
@@ -77,6 +80,7 @@ def same_on_cells(a: Network, b: Network, visited: Sequence[Visit] | None = None
 
     Raises:
         InvalidNetworkError: when domains or numbers of outputs differ.
+        BudgetExceededError: when the visit takes more than the given effort.
 
     >>> a = Network([([[1], [-1]], [0, 0]), ([[1, -1]], [0])])
     >>> b = Network([([[1]], [0])])
@@ -89,7 +93,8 @@ def same_on_cells(a: Network, b: Network, visited: Sequence[Visit] | None = None
             f"equality needs one domain and one number of outputs, got {a.domain}, {a.widths[-1]} and "
             f"{b.domain}, {b.widths[-1]}"
         )
-    for pieces, point, inequalities in _refined(iter(visit(a) if visited is None else visited), b):
+    effort = effort or Effort(None)
+    for pieces, point, inequalities in _refined(iter(visit(a, effort) if visited is None else visited), b, effort):
         for f, g in zip(pieces[0].forms, pieces[1].forms, strict=True):
             difference = tuple(u - v for u, v in zip(f, g, strict=True))
             if any(difference):
@@ -121,7 +126,7 @@ def jacobian_rank(net: Network) -> JacobianRank:
     return JacobianRank(Matrix.from_integers(sorted(rows), columns=net.parameter_count).rank(), skipped)
 
 
-def strict_point(inequalities: Sequence[Form], start: Sequence[fmpq]) -> Vector | None:
+def strict_point(inequalities: Sequence[Form], start: Sequence[fmpq], effort: Effort | None = None) -> Vector | None:
     """Give x with w·x + γ > 0 for every form (w, γ), or None when there is none (proved).
 
     Maximises the slack t ≤ 1 in w·x + γ ≥ t by the simplex method over Q, from the point `start`, and stops when t > 0.
@@ -134,6 +139,8 @@ def strict_point(inequalities: Sequence[Form], start: Sequence[fmpq]) -> Vector 
     """
     dimension = len(start)
     # Unknowns x − start = y⁺ − y⁻ and s = t − least, all ≥ 0; the origin is feasible.
+    effort = effort or Effort(None)
+    effort.spend(3 * len(inequalities) * (dimension + 1))
     values = [affine_value(form, start) for form in inequalities]
     least = min([ONE, *values])
     rows = [
@@ -141,13 +148,13 @@ def strict_point(inequalities: Sequence[Form], start: Sequence[fmpq]) -> Vector 
         for form, value in zip(inequalities, values, strict=True)
     ]
     rows.append([ZERO] * (2 * dimension) + [ONE, ONE - least])
-    found = _simplex(rows, [ZERO] * (2 * dimension) + [ONE], -least)
+    found = _simplex(rows, [ZERO] * (2 * dimension) + [ONE], -least, effort)
     if found is None:
         return None
     return tuple(x + up - down for x, up, down in zip(start, found[:dimension], found[dimension:-1], strict=True))
 
 
-def _simplex(rows: list[list[fmpq]], objective: list[fmpq], target: fmpq) -> list[fmpq] | None:
+def _simplex(rows: list[list[fmpq]], objective: list[fmpq], target: fmpq, effort: Effort) -> list[fmpq] | None:
     """Give z ≥ 0 with row[:-1]·z ≤ row[-1] (≥ 0) for all rows and objective·z > target, or None when there is none."""
     size = len(objective)
     outside, inside = list(range(size)), list(range(size, size + len(rows)))
@@ -163,6 +170,7 @@ def _simplex(rows: list[list[fmpq]], objective: list[fmpq], target: fmpq) -> lis
         scale = pivot[entering]
         pivot[entering] = ONE
         rows[leaving] = pivot = [value / scale for value in pivot]
+        effort.spend(len(rows) * len(pivot), max(value.height_bits() for value in pivot))
         for i, row in enumerate(rows):
             if i != leaving and (factor := row[entering]):
                 row[entering] = ZERO
@@ -192,36 +200,36 @@ class _Piece(NamedTuple):
 Visit = tuple[list[_Piece], Vector, list[Form]]  # the pieces of some networks, a point inside, strict inequalities
 
 
-def visit(net: Network) -> Iterator[Visit]:
+def visit(net: Network, effort: Effort | None = None) -> Iterator[Visit]:
     """Yield the pieces on which no unit of the network switches."""
     known = [tuple(map(fmpq, primitive(form))) for form in net.domain.constraints()]
-    return _refined(iter([([], net.domain.interior_point(), known)]), net)
+    return _refined(iter([([], net.domain.interior_point(), known)]), net, effort or Effort(None))
 
 
-def _refined(visits: Iterator[Visit], net: Network) -> Iterator[Visit]:
+def _refined(visits: Iterator[Visit], net: Network, effort: Effort) -> Iterator[Visit]:
     size = net.domain.dimension
     identity: list[Form] = [(*(fmpq(int(i == j)) for j in range(size)), ZERO) for i in range(size)]
     for done, point, known in visits:
-        for piece, inside, more in _descend(net.layers, _Piece((), False, identity), point, known):
+        for piece, inside, more in _descend(net.layers, _Piece((), False, identity), point, known, effort):
             yield [*done, piece], inside, more
 
 
 def _descend(
-    rest: Sequence[Layer], reached: _Piece, point: Vector, known: list[Form]
+    rest: Sequence[Layer], reached: _Piece, point: Vector, known: list[Form], effort: Effort
 ) -> Iterator[tuple[_Piece, Vector, list[Form]]]:
     """Yield the pieces of {known > 0} below a piece on which the layers before `rest` do not switch."""
-    forms = _composed(rest[0], reached.forms)
+    forms = _composed(rest[0], reached.forms, effort)
     if len(rest) == 1:
         yield reached._replace(forms=forms), point, known
         return
     vanishes = reached.vanishes or not all(any(form) for form in forms)
-    for signs, inside, more in _sign_choices(forms, point, known):
+    for signs, inside, more in _sign_choices(forms, point, known, effort):
         masked = [form if sign else (ZERO,) * len(form) for form, sign in zip(forms, signs, strict=True)]
-        yield from _descend(rest[1:], _Piece((*reached.pattern, signs), vanishes, masked), inside, more)
+        yield from _descend(rest[1:], _Piece((*reached.pattern, signs), vanishes, masked), inside, more, effort)
 
 
 def _sign_choices(
-    forms: list[Form], point: Vector, known: list[Form]
+    forms: list[Form], point: Vector, known: list[Form], effort: Effort
 ) -> Iterator[tuple[tuple[int, ...], Vector, list[Form]]]:
     """Yield the sign vectors that the forms take on open subsets of {known > 0}, with a point and the inequalities."""
     if not forms:
@@ -229,19 +237,21 @@ def _sign_choices(
         return
     form, rest = tuple(map(fmpq, primitive(forms[0]))), forms[1:]
     if not any(form):
-        for signs, inside, more in _sign_choices(rest, point, known):
+        for signs, inside, more in _sign_choices(rest, point, known, effort):
             yield (0, *signs), inside, more
         return
     for sign, oriented in ((1, form), (0, negated(form))):
-        inside_here = point if affine_value(oriented, point) > 0 else strict_point([*known, oriented], point)
+        inside_here = point if affine_value(oriented, point) > 0 else strict_point([*known, oriented], point, effort)
         if inside_here is not None:
-            for signs, inside, more in _sign_choices(rest, inside_here, [*known, oriented]):
+            for signs, inside, more in _sign_choices(rest, inside_here, [*known, oriented], effort):
                 yield (sign, *signs), inside, more
 
 
-def _composed(layer: Layer, inputs: list[Form]) -> list[Form]:
+def _composed(layer: Layer, inputs: list[Form], effort: Effort) -> list[Form]:
     """Give the layer's affine forms after the affine forms `inputs`."""
     columns = list(zip(*inputs, strict=True))
+    height = max(value.height_bits() for form in inputs for value in form)
+    effort.spend(layer.outputs * layer.inputs * len(columns), height)
     return [
         (*(dot(form[:-1], column) for column in columns[:-1]), dot(form[:-1], columns[-1]) + form[-1])
         for form in layer.forms

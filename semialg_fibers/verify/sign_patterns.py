@@ -20,14 +20,13 @@ from typing import NamedTuple
 
 from flint import fmpq
 
-from semialg_fibers.errors import BudgetExceededError
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, dot, primitive
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.verify.canonical_data import Axis, NormalForm, difference, value_at
+from semialg_fibers.verify.effort import Effort
 
-CHOICE_BUDGET = 4096  # sets of hyperplanes tried as bases of the pencils
-COMPARISON_BUDGET = 20_000_000  # comparisons of two rows at one hyperplane
+CHOICE = 100  # multiplications that one choice of bases counts at least
 
 Pair = tuple[fmpq, fmpq]  # the coefficient of u_k where u_k > 0, and where u_k < 0
 Flags = tuple[int, int]  # whether a condition holds for D_k = +, and for D_k = −
@@ -52,7 +51,7 @@ class _Row(NamedTuple):
         )
 
 
-def same_by_sign_patterns(a: Network, b: Network) -> bool:
+def same_by_sign_patterns(a: Network, b: Network, effort: Effort | None = None) -> bool:
     """Say whether a = b on R^d is proved; False also when the normals are dependent, so that the test does not apply.
 
     Both networks have at most three affine layers.
@@ -60,15 +59,16 @@ def same_by_sign_patterns(a: Network, b: Network) -> bool:
     Implements: beyond §2.3.
 
     Raises:
-        BudgetExceededError: when the choice of bases or the comparisons go beyond the stated budgets.
+        BudgetExceededError: when the choice of bases or the comparisons take more than the given effort.
 
     >>> a = Network([([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [1, -2]], [-1, -1]), ([[1, -1]], [0])])
     >>> b = Network([([[1, -1], [1, -2]], [1, -1]), ([[1, -1], [-1, -1]], [-2, -1]), ([[1, 5]], [0])])
     >>> same_by_sign_patterns(a, b)
     True
     """
-    form = difference(a, b)
-    bases = _bases(form)
+    effort = effort or Effort(None)
+    form = difference(a, b, effort)
+    bases = _bases(form, effort)
     if bases is None:
         return False
     inside, base_of = bases
@@ -80,26 +80,20 @@ def same_by_sign_patterns(a: Network, b: Network) -> bool:
     terms += [(weight, form.forms[index], {}) for index, weight in form.lines.items() if index not in inside]
     coordinates = _Coordinates(form, inside)
     rows = [coordinates.row(*term) for term in terms]
-    if len(rows) ** 2 * max(len(inside), 1) > COMPARISON_BUDGET:
-        raise BudgetExceededError(f"the zero test of {len(rows)} rows over {len(inside)} hyperplanes is too large")
-    return all(_vanishes(group) for group in _groups(rows, len(inside))) and all(
-        value_at(a, point) == value_at(b, point) for point in coordinates.deciding_points()
+    return all(_vanishes(group, effort) for group in _groups(rows, len(inside))) and all(
+        value_at(a, point, effort) == value_at(b, point, effort) for point in coordinates.deciding_points()
     )
 
 
-def _bases(form: NormalForm) -> tuple[list[int], dict[Axis, int]] | None:
+def _bases(form: NormalForm, effort: Effort) -> tuple[list[int], dict[Axis, int]] | None:
     """Give the hyperplanes inside a relu, normals independent, and a base for each pencil among them.
 
     Any hyperplane of a pencil may be its base; those that the rows themselves have are tried. None when none fits.
     """
     forced = sorted({index for indices, _ in form.bent for index in indices})
-    tried = 0
 
     def choose(inside: list[int], axes: list[Axis]) -> list[int] | None:
-        nonlocal tried
-        tried += 1
-        if tried > CHOICE_BUDGET:
-            raise BudgetExceededError(f"no independent bases among {CHOICE_BUDGET} choices for the pencils")
+        effort.spend(CHOICE + (len(inside) + 1) * form.inputs + len(axes))
         if not _independent(form, inside):
             return None
         left = [axis for axis in axes if not form.met[axis].keys() & set(inside)]
@@ -190,10 +184,11 @@ def _groups(rows: list[_Row], count: int) -> Iterator[_Group]:
         yield _Group(members, (place, side), -1 if side else 1)
 
 
-def _vanishes(group: _Group) -> bool:
+def _vanishes(group: _Group, effort: Effort) -> bool:
     """Say whether the jumps on the hyperplane of each row add up to zero in every cell that it meets."""
     for pairs in {row.pairs for row in group.rows}:
         terms: list[Tensor] = []
+        effort.spend(len(group.rows) * (len(pairs) + 1))
         weights = _integers([row.weight for row in group.rows])
         signs = [(1, 1)] * len(pairs)
         if group.half is not None:
@@ -210,7 +205,7 @@ def _vanishes(group: _Group) -> bool:
                 if group.guard:
                     missed = [(u & s, v & t) for (u, v), (s, t) in zip(flags, guard, strict=True)]
                     terms.append(([-value for value in weight], missed))
-        if not tensor_sum_vanishes(terms):
+        if not tensor_sum_vanishes(terms, effort):
             return False
     return True
 
@@ -222,7 +217,7 @@ def _integers(vectors: list[Vector]) -> list[tuple[int, ...]]:
     return [numbers[i * size : (i + 1) * size] for i in range(len(vectors))]
 
 
-def tensor_sum_vanishes(terms: Sequence[Tensor]) -> bool:
+def tensor_sum_vanishes(terms: Sequence[Tensor], effort: Effort | None = None) -> bool:
     """Say whether Σ_t w_t ⊗ e_t1 ⊗ ... ⊗ e_tK = 0 for integer vectors w_t and pairs e_tk.
 
     The left parts w_t ⊗ e_t1 ⊗ ... ⊗ e_tk span a space of dimension at most the number of terms: after each factor only
@@ -234,13 +229,14 @@ def tensor_sum_vanishes(terms: Sequence[Tensor]) -> bool:
     >>> tensor_sum_vanishes([([1], [one, plus]), ([-1], [plus, plus]), ([-1], [minus, one])])
     False
     """
+    effort = effort or Effort(None)
     sums = _summed((tuple(factors), weight) for weight, factors in terms)
     for _ in range(len(terms[0][1]) if terms else 0):
         rights, doubled = [], []
         for ((above, below), *rest), left in sums.items():
             rights.append(tuple(rest))
             doubled.append((*(value * above for value in left), *(value * below for value in left)))
-        kept = _pivot_columns(doubled)
+        kept = _pivot_columns(doubled, effort)
         sums = _summed((right, [left[j] for j in kept]) for right, left in zip(rights, doubled, strict=True))
     return not sums
 
@@ -253,7 +249,7 @@ def _summed(terms: Iterable[tuple[tuple[Flags, ...], Sequence[int]]]) -> dict[tu
     return {right: left for right, left in sums.items() if any(left)}
 
 
-def _pivot_columns(rows: Sequence[tuple[int, ...]]) -> list[int]:
+def _pivot_columns(rows: Sequence[tuple[int, ...]], effort: Effort) -> list[int]:
     """Give columns on which no nonzero combination of the rows is zero: Gaussian elimination without fractions."""
     pivots: dict[int, list[int]] = {}
     for row in dict.fromkeys(rows):
@@ -261,6 +257,7 @@ def _pivot_columns(rows: Sequence[tuple[int, ...]]) -> list[int]:
         for column, pivot in pivots.items():
             if rest[column]:
                 up, down = pivot[column], rest[column]
+                effort.spend(2 * len(rest), max(up.bit_length(), down.bit_length()))
                 rest = [up * u - down * v for u, v in zip(rest, pivot, strict=True)]
         if any(rest):
             pivots[next(j for j, value in enumerate(rest) if value)] = list(primitive([fmpq(value) for value in rest]))

@@ -15,6 +15,8 @@ from semialg_fibers.fibers.symmetries import symmetries
 from semialg_fibers.geometry.domain import Orthant
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.sight import sight
+from semialg_fibers.questions.explanation import explain_dimension
+from semialg_fibers.questions.sound_fiber import sound_fiber
 from semialg_fibers.verify.oracle import same_on_cells
 
 SHAPES = [(2, 3, 2, 1), (2, 2, 2, 1), (2, 4, 1, 1), (2, 2, 2, 2, 1), (1, 2, 2, 1), (2, 3, 1)]
@@ -42,17 +44,19 @@ def in_kernel(net, direction):
     return all(sum(value * direction.get(name, 0) for name, value in zip(names, row, strict=True)) == 0 for row in rows)
 
 
-def known(net):
+def is_differentiable_somewhere(net):
     try:
-        return symmetries(net)
-    except UnsupportedError:  # nowhere differentiable in its parameters
-        return ()
+        sight(net)
+    except UnsupportedError:
+        return False
+    return True
 
 
 @given(sparse(), st.integers(0, 1000))
 @settings(max_examples=40)
 def test_moves_are_exact_and_directions_are_tangent(net, seed):
-    for found in known(net):
+    somewhere = is_differentiable_somewhere(net)
+    for found in symmetries(net):
         try:
             moved = found.sample(seed)
         except BudgetExceededError:
@@ -60,14 +64,14 @@ def test_moves_are_exact_and_directions_are_tangent(net, seed):
             continue
         assert same_on_cells(net, moved) is None
         assert moved.widths == net.widths
-        for direction in found.directions:
+        for direction in found.directions if somewhere else ():
             assert in_kernel(net, direction), found
 
 
 @given(sparse())
 @settings(max_examples=25)
 def test_ends_of_shifts_are_tight(net):
-    for found in known(net):
+    for found in symmetries(net):
         if found.kind not in ("translation", "linear shift"):
             continue
         for sign, end in zip((-1, 1), found.ends, strict=True):
@@ -75,6 +79,48 @@ def test_ends_of_shifts_are_tight(net):
             if end is not None:
                 with pytest.raises(InvalidNetworkError, match="too far"):
                     found.move(end + sign * (abs(end) / 1000 if end else fmpq(1, 1000)))
+
+
+@st.composite
+def with_zero_rows(draw):
+    """A network with a unit that is zero everywhere, so that no cell has a derivative in the parameters."""
+    net = draw(sparse())
+    layers = [list(map(list, layer.forms)) for layer in net.layers]
+    layer = draw(st.integers(0, len(layers) - 2))
+    unit = draw(st.integers(0, len(layers[layer]) - 1))
+    layers[layer][unit] = [fmpq(0)] * len(layers[layer][unit])
+    return Network([([row[:-1] for row in rows], [row[-1] for row in rows]) for rows in layers])
+
+
+@given(with_zero_rows(), st.integers(0, 1000))
+@settings(max_examples=30)
+def test_where_nothing_is_differentiable_the_moves_are_exact_all_the_same(net, seed):
+    assert not is_differentiable_somewhere(net)
+    with pytest.raises(UnsupportedError, match="vanishes on every cell"):
+        explain_dimension(net)
+    for found in symmetries(net):
+        assert same_on_cells(net, found.sample(seed)) is None
+        assert found.kind not in ("free hyperplanes", "linear units")  # proposed by tangents, which mean nothing here
+        if found.ends is not None:
+            for sign, end in zip((-1, 1), found.ends, strict=True):
+                step = fmpq(sign * 1000) if end is None else end
+                assert same_on_cells(net, found.move(step)) is None
+    member = sound_fiber(net).sample(seed)
+    assert same_on_cells(net, member) is None
+    assert sound_fiber(net).contains(member) is not False
+
+
+def test_what_is_known_where_a_unit_is_zero_everywhere():
+    """Unit 2 is zero: its outgoing weight is free, its incoming ones are not."""
+    net = Network([([[1], [0]], [0, 0]), ([[-1, 1]], [-1]), ([[1]], [0])])
+    dead = next(found for found in symmetries(net) if found.kind == "dead" and found.layer == 1)
+    assert dead.units == (1,)
+    assert [set(direction) for direction in dead.directions] == [{"W2_0_1"}]
+    assert {found.kind for found in symmetries(net)} >= {"permutation", "scaling", "dead"}
+    shifted = Network([([[1, 1], [0, 0]], [0, 0]), ([[-1, 1]], [1]), ([[1]], [0])])
+    assert not is_differentiable_somewhere(shifted)
+    assert sound_fiber(shifted).contains(shifted.permuted(1, [1, 0]).rescaled(1, [2, 3])) is True
+    assert sound_fiber(shifted).contains(Network([*shifted.layers[:2], ([[2]], [0])])) is False
 
 
 AGREEING = {("translation", 1), ("linear shift", 2), ("dead", 2), ("sign flip", 1)}

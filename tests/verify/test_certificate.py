@@ -11,12 +11,11 @@ from flint import fmpq
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from semialg_fibers.errors import BudgetExceededError
+from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError
 from semialg_fibers.geometry.domain import Box, Orthant, Space
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.scalar import affine_value, vector
 from semialg_fibers.networks.layer import Network
-from semialg_fibers.verify import certificate, sign_patterns
 from semialg_fibers.verify.canonical_data import NormalForm, difference, value_at
 from semialg_fibers.verify.certificate import KINDS, DifferentCertificate, SameCertificate
 from semialg_fibers.verify.oracle import same_on_cells
@@ -728,18 +727,43 @@ def test_long_tensors_are_decided_without_their_entries():
 # budgets
 
 
-def test_a_budget_that_ends_is_said(monkeypatch):
-    net = network([[[1, 0], [2, 1]], [[1, 1, 0]]])
-    monkeypatch.setattr(certificate, "LINE_BUDGET", 3)
-    with pytest.raises(BudgetExceededError, match="3 multiplications"):
-        proves("one variable", net, net)
-    a, c = network(MIN[0]), network(MIN[2])
-    monkeypatch.setattr(sign_patterns, "COMPARISON_BUDGET", 3)
-    with pytest.raises(BudgetExceededError, match="too large"):
-        proves("sign patterns", a, c)
-    monkeypatch.setattr(sign_patterns, "CHOICE_BUDGET", 0)
-    with pytest.raises(BudgetExceededError, match="choices"):
-        proves("sign patterns", a, c)
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "relabelling"])
+def test_every_kind_has_a_budget(kind):
+    """A relabelling is compared once, entry by entry; whatever else is proved again counts its work."""
+    one = network([[[1, 0], [2, 1]], [[1, 1, 0]]])
+    a, b = (one, one) if kind in ("arrangement", "one variable") else (network(MIN[0]), network(MIN[2]))
+    with pytest.raises(BudgetExceededError, match="within the budget of 3 multiplications: raise it"):
+        SameCertificate(kind).check(a, b, budget=3)
+    assert SameCertificate(kind).check(a, b, budget=None) == SameCertificate(kind).check(a, b)
+
+
+def test_cells_are_counted_before_they_are_many():
+    """2^12 orthants, and one network: nothing is found, so that without a budget all of them would be looked at."""
+    size = 12
+    unit = [[int(i == j) for j in range(size)] + [0] for i in range(size)]
+    net = network([unit, unit, [[1] * size + [0]]])
+    with pytest.raises(BudgetExceededError) as refusal:
+        SameCertificate("cells").check(net, net, budget=100_000)
+    assert refusal.value.budget == 100_000
+
+
+@pytest.mark.parametrize("budget", [-1, "x", 1.5, True])
+def test_a_budget_is_a_whole_number(budget):
+    net = network([[[1, 0]]])
+    for each in (SameCertificate("cells"), DifferentCertificate((fmpq(0),), ((), ()))):
+        with pytest.raises(InvalidNetworkError, match="budget: expected a whole number"):
+            each.check(net, net, budget=budget)
+
+
+def test_numbers_that_grow_from_layer_to_layer_count_by_their_length():
+    """1/3 through 400 layers has 600 bits at the end: a difference in a deep network costs more than its entries."""
+    layers = [[["1/3", 0]]] * 400
+    a, b = network(layers), network([*layers[:-1], [["1/3", 1]]])
+    point = (fmpq(1),)
+    found = DifferentCertificate(point, (value_at(a, point), value_at(b, point)))
+    assert found.check(a, b)
+    with pytest.raises(BudgetExceededError):
+        found.check(a, b, budget=2 * 2 * 400)
 
 
 def test_a_normal_form_counts_what_is_left():

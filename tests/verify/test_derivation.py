@@ -297,6 +297,8 @@ def test_what_is_too_large_to_multiply_out_is_not_accepted():
     with pytest.raises(BudgetExceededError):
         normal_form(total)
     gap = gap_of(equal(total, total), (equal(total, total), "ring"))
+    assert gap.is_open
+    assert not gap_of(equal(A, B), (equal(A, B), "ring")).is_open
     assert gap.label == "1"
     assert "could not be applied" in gap.reason
 
@@ -547,3 +549,27 @@ def test_deep_terms_are_refused_where_they_are_made():
 def test_versions_are_whole_numbers():
     with pytest.raises(InvalidNetworkError, match="version 1"):
         Derivation.from_json(json.dumps({**DOCUMENT, "version": True}))
+
+
+def test_many_premises_with_many_assumptions_have_a_budget():
+    """A step of n premises under n assumptions asks for n³ comparisons, from a file that grows like n²."""
+    size = 60
+    under = tuple(nonnegative(matrix(f"X{k}", "n", "n")) for k in range(size))
+    lines = (
+        Line("1", equal(A, A), "ring", (), under),
+        Line("2", equal(A, A), "chain", ("1",) * size, under),
+        Line("3", equal(A, A), "ring"),
+    )
+    claim = Claim("many", (), (equal(A, A),))
+    assert first_gap(claim, lines) is None
+    gap = first_gap(claim, lines, budget=size**3)
+    assert gap.label == "2"
+    assert gap.is_open
+    assert "not re-proved within the budget" in gap.reason
+    assert first_gap(claim, lines, budget=None) is None
+    with pytest.raises(BudgetExceededError):
+        StoredProof(Derivation(claim, lines)).check(budget=size**3)
+    conclusions = tuple(equal(matrix(f"X{k}", "n", "n"), matrix(f"X{k}", "n", "n")) for k in range(size))
+    lines = tuple(Line(str(k), each, "ring") for k, each in enumerate(conclusions))
+    assert first_gap(Claim("many", (), conclusions), lines) is None
+    assert first_gap(Claim("many", (), conclusions), lines, budget=size**2).label == "end"
