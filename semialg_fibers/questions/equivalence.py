@@ -43,6 +43,7 @@ METHODS = ("auto", "canonical", "exact")
 CELLS = 20_000
 TERMS = 100  # of a difference of normal forms; the zero test grows with their cube
 PAIRS_OF_FORMS = 64
+CHECK = 5_000_000  # multiplications for checking a certificate where it is made
 
 
 @checked_methods("check")
@@ -215,6 +216,18 @@ def _by_units(a: Network, b: Network) -> Same | None:
     return None if found is None else Same(a, b, SameCertificate("relabelling", found.orders, found.scales))
 
 
+def _proved(a: Network, b: Network, *kinds: str) -> Same | None:
+    """Give the answer with the first certificate that its checker accepts, or that is too long to check now."""
+    for kind in kinds:
+        certificate = SameCertificate(kind)
+        try:
+            if certificate.check(a, b, CHECK):
+                return Same(a, b, certificate)
+        except BudgetExceededError:
+            return Same(a, b, certificate)
+    return None
+
+
 # points
 
 
@@ -259,11 +272,11 @@ def _beside_first_layers(a: Network, b: Network) -> Iterator[Vector]:
 # one hidden layer
 
 
-def _by_arrangement(a: Network, b: Network) -> Answer:
+def _by_arrangement(a: Network, b: Network) -> Answer | None:
     """Equal canonical data, or a point beside a hyperplane whose jumps differ, or a point where the rest differs."""
     left, right = arrangement(a), arrangement(b)
     if left == right:
-        return Same(a, b, SameCertificate("arrangement"))
+        return _proved(a, b, "arrangement")
     jumps, others = dict(left.hyperplanes), dict(right.hyperplanes)
     planes = sorted(jumps.keys() | others.keys())
     bent = next((plane for plane in planes if jumps.get(plane) != others.get(plane)), None)
@@ -326,7 +339,7 @@ def _by_normal_forms(a: Network, b: Network) -> Answer | None:
     for left, right in islice(product(normal_forms(a), list(normal_forms(b))), PAIRS_OF_FORMS):
         difference = left.minus(right)
         if difference.is_zero:
-            return Same(a, b, SameCertificate("canonical data"))
+            return _proved(a, b, "canonical data") or _proved(a, b, "sign patterns")
         differences.append(difference)
     for difference in differences:
         if len(difference.outer) + len(difference.direct) > TERMS:
@@ -335,7 +348,7 @@ def _by_normal_forms(a: Network, b: Network) -> Answer | None:
             point = zero_test(difference, a.widths[0], value)
         except UnsupportedError:
             continue
-        return Same(a, b, SameCertificate("sign patterns")) if point is None else _different(a, b, iter([point]))
+        return _proved(a, b, "sign patterns") if point is None else _different(a, b, iter([point]))
     return None
 
 

@@ -68,9 +68,13 @@ class NormalForm:
     `forms` lists the hyperplanes, each on the side on which it was met first; the other tables name them by index.
     """
 
-    def __init__(self, inputs: int, outputs: int, effort: Effort | None = None) -> None:
-        """Start with the zero function from R^inputs to R^outputs; what is added counts as effort."""
+    def __init__(self, inputs: int, outputs: int, effort: Effort | None = None, mirrors: bool = False) -> None:
+        """Start with the zero function from R^inputs to R^outputs; what is added counts as effort.
+
+        `mirrors`: keep the mirror image of a unit that is seen linearly, which changes nothing where it is off.
+        """
         self.effort = effort or Effort(None)
+        self.mirrors = mirrors
         self.inputs = inputs
         self.outputs = outputs
         self.forms: list[Form] = []
@@ -140,7 +144,8 @@ class NormalForm:
             # The row is active only where its one positive unit is: that unit is seen linearly, its mirror image not.
             (index, side), value = positive[0], row[positive[0]]
             _add_to(inner, side * value, self.forms[index])
-            row = {place: value for place, value in row.items() if place[0] != index}
+            gone = positive if self.mirrors else [(index, side), (index, -side)]
+            row = {place: value for place, value in row.items() if place not in gone}
         for (index, side), value in row.items():
             bends[index] = bends.get(index, ZERO) + value
             if side < 0:  # relu(−u) = relu(u) − u
@@ -273,8 +278,10 @@ class NormalForm:
         return taken
 
 
-def difference(a: Network, b: Network, effort: Effort | None = None) -> NormalForm:
+def difference(a: Network, b: Network, effort: Effort | None = None, mirrors: bool = False) -> NormalForm:
     """Give the normal form of a − b on R^d, for networks of at most three affine layers.
+
+    Both treatments of `mirrors` are identities; two networks can need either for their difference to vanish.
 
     Implements: beyond §2.3 (i)-(iii).
 
@@ -283,7 +290,7 @@ def difference(a: Network, b: Network, effort: Effort | None = None) -> NormalFo
     >>> difference(a, b).is_zero()
     True
     """
-    form = NormalForm(a.layers[0].inputs, a.layers[-1].outputs, effort)
+    form = NormalForm(a.layers[0].inputs, a.layers[-1].outputs, effort, mirrors)
     form.add_network(a, 1)
     form.add_network(b, -1)
     return form

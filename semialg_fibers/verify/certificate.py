@@ -288,9 +288,13 @@ def _at_most_three_layers(a: Network, b: Network) -> bool:
     return max(len(a.layers), len(b.layers)) <= 3
 
 
+def _same_normal_form(a: Network, b: Network, effort: Effort) -> bool:
+    return _at_most_three_layers(a, b) and any(difference(a, b, effort, mirrors).is_zero() for mirrors in (False, True))
+
+
 _JUDGES: dict[str, Callable[[Network, Network, Effort], bool]] = {
     "arrangement": _same_arrangement,
-    "canonical data": lambda a, b, effort: _at_most_three_layers(a, b) and difference(a, b, effort).is_zero(),
+    "canonical data": _same_normal_form,
     "one variable": _same_on_line,
     "sign patterns": lambda a, b, effort: _at_most_three_layers(a, b) and same_by_sign_patterns(a, b, effort),
     "cells": lambda a, b, effort: same_on_cells(a, b, effort) is None,

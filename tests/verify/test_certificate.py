@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations, pairwise, product
+from itertools import combinations, pairwise, permutations, product
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ from semialg_fibers.geometry.domain import Box, Orthant, Space
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.scalar import affine_value, vector
 from semialg_fibers.networks.layer import Network
+from semialg_fibers.questions.equivalence import same_function
 from semialg_fibers.verify.canonical_data import NormalForm, difference, value_at
 from semialg_fibers.verify.certificate import KINDS, DifferentCertificate, SameCertificate
 from semialg_fibers.verify.oracle import same_on_cells
@@ -381,6 +382,21 @@ def minima(a, b):
         ([[1, 0, 0, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0, 0], [0, 0, 1, -1, 1, 0, 0]], [1, 1, -1, 0]),
     ):
         yield [first, second, [third]]
+
+
+def test_the_mirror_image_of_what_a_row_sees_linearly_in_the_other_network_no_more():
+    # relu(2u − 3relu(−u) − relu(w) − 1) sees u linearly and its mirror image not at all; by another unit that is
+    # linear where the row is positive, v = 2u − w, the mirror image is an ordinary bend. (campaign: base 2, seed 5070)
+    first = network([[[1, 0, 0], [-1, 0, 0], [0, 1, 1]], [[2, -3, -1, -1]], [[1, 0]]])
+    other = network([[[0, -1, -1], [-1, 0, 0], [2, -1, -1]], [[-1, -3, 1, -1]], [[1, 0]]])
+    plain = network([[[1, 0, 0], [0, 1, 1]], [[2, -1, -1]], [[1, 0]]])
+    assert same(first, other)
+    assert same(first, plain)
+    for left, right in permutations([first, other], 2):
+        assert proves("canonical data", left, right)
+        assert same_function(left, right, method="canonical").check()
+    assert proves("canonical data", first, plain)
+    assert not proves("canonical data", first, network([[[1, 0, 0], [0, 1, 1]], [[2, -1, -2]], [[1, 0]]]))
 
 
 @settings(max_examples=60, deadline=None)
