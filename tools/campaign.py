@@ -387,12 +387,14 @@ class Examination:
         self.expect("skipped cells", (explained.skipped > 0) == (truth.skipped > 0), explained.skipped, truth.skipped)
 
     def sound(self) -> None:
-        """What known symmetries generate."""
+        """What known symmetries generate; for every other network, as this takes longest."""
+        if self.rng.random() < 0.5:
+            return
         found = package.sound_fiber(self.net)
         member = found.sample(self.rng.randrange(2**30))
         self.members.append(member)
         self.expect("sound: equal", self.equals(member), member)
-        if self.rng.random() < 0.3:  # a search, the longest part of an examination
+        if self.rng.random() < 0.5:  # a search
             self.expect("sound: membership", found.contains(member) is not False, member)
         other = changed(self.rng, member)
         inside, equal = found.contains(other), self.equals(other)
@@ -429,7 +431,7 @@ class Examination:
     def laws(self) -> None:
         """The number of conservation laws by all brackets, for the smallest networks."""
         net = self.net
-        if net.parameter_count > 7 or isinstance(net.domain, Polyhedron) or self.rng.random() < 0.7:
+        if net.parameter_count > 7 or isinstance(net.domain, Polyhedron) or self.rng.random() < 0.8:
             return  # the brackets of the judge grow fast
         patterns = lie_oracle.full_patterns(net)
         if not patterns:
