@@ -25,7 +25,7 @@ MORE = {
     semialg_fibers.drift: ([], [[1]], [[1]]), semialg_fibers.distant_twin: (3,),
 }  # fmt: skip
 OTHERS = ["x", None, 3, [], NET.layers[0], Network]
-EXPECTED = "^expected a Network, got "
+EXPECTED = "^([a-z]+: )?expected a Network, got "
 
 
 @pytest.mark.parametrize("value", OTHERS, ids=range(len(OTHERS)))
