@@ -51,7 +51,7 @@ def test_a_question_with_more_arguments_refuses_other_values(question):
 
 def test_the_sentence_says_what_came():
     expect_network(NET, NET)
-    sentences = {"a.json": "the str 'a.json': read a file", None: "type NoneType", Layer([[1]], [0]): "type Layer"}
+    sentences = {"a.json": "the str 'a.json': read a file", None: "got None", Layer([[1]], [0]): "type Layer"}
     for value, said in sentences.items():
         with pytest.raises(InvalidNetworkError, match=said) as caught:
             expect_network(NET, value)
