@@ -126,7 +126,7 @@ def test_refusals():
         with pytest.raises(InvalidNetworkError, match=r"no permutation|order(\[\d\])?: expected"):
             averaging(net, order)
     for layer in ("a", None, 1.5, 2):
-        with pytest.raises(InvalidNetworkError, match="hidden"):
+        with pytest.raises(InvalidNetworkError, match=r"hidden|layer: expected"):
             averaging(net, [1, 0], layer)
         with pytest.raises(InvalidNetworkError, match="hidden layer"):
             unit_correlations(net, net, [[0], [1]], layer)
