@@ -128,7 +128,7 @@ def test_refusals():
     for layer in ("a", None, 1.5, 2):
         with pytest.raises(InvalidNetworkError, match=r"hidden|layer: expected"):
             averaging(net, [1, 0], layer)
-        with pytest.raises(InvalidNetworkError, match="hidden layer"):
+        with pytest.raises(InvalidNetworkError, match=r"hidden layer|layer: expected"):
             unit_correlations(net, net, [[0], [1]], layer)
 
 
