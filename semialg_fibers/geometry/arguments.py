@@ -19,13 +19,14 @@ import operator
 import os
 import types
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar, Union, get_args, get_origin
 
 from semialg_fibers.errors import InvalidNetworkError
 
 LEAST = dict.fromkeys(("budget", "most_parameters", "sweeps", "retries", "seconds"), 0) | dict.fromkeys(
-    ("workers", "window", "most", "steps", "root_bits"), 1
+    ("workers", "window", "most", "root_bits"), 1
 )
 MOST = {"steps": 100_000}
 DIGITS = 300  # of a whole number, which is then a float, too
@@ -45,6 +46,7 @@ WORDS: dict[Any, str] = {
     Mapping: "a mapping",
 }
 PATH = {str, bytes, os.PathLike}
+NUMBERS = (int, float)
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Class = TypeVar("_Class", bound=type)
@@ -70,23 +72,22 @@ def checked(function: _Function) -> _Function:
     >>> searched(["a"], budget=-1)
     Traceback (most recent call last):
       ...
-    semialg_fibers.errors.InvalidNetworkError: budget: expected a whole number ≥ 0, got the int -1
+    semialg_fibers.errors.InvalidNetworkError: budget: expected a whole number, at least 0, got the int -1
     """
-    signature = inspect.signature(function)
+    parameters = inspect.signature(function).parameters
     names = inspect.unwrap(function).__globals__
-    kinds: dict[str, Any] = {}  # filled at the first call, when all modules are there
+    kinds: dict[str, tuple[_Alternative, ...]] = {}  # filled at the first call, when all modules are there
 
     @functools.wraps(function)
     def call(*args: Any, **named: Any) -> Any:
         if not kinds:
-            kinds.update({name: _kind(each.annotation, names) for name, each in signature.parameters.items()})
-        try:
-            bound = signature.bind(*args, **named)
-        except TypeError:  # too many arguments, or too few: Python's own words are the right ones
-            return function(*args, **named)
-        for name, value in bound.arguments.items():
-            bound.arguments[name] = expect(value, kinds[name], name)
-        return function(*bound.args, **bound.kwargs)
+            read = {name: _alternatives(_kind(each.annotation, names)) for name, each in parameters.items()}
+            kinds.update(read)
+        given = [_expected(value, kinds[name], name) for name, value in zip(kinds, args, strict=False)]
+        for name, value in named.items():
+            if name in kinds:
+                named[name] = _expected(value, kinds[name], name)
+        return function(*given, *args[len(given) :], **named)  # too many, too few: Python's own words are right
 
     return call  # type: ignore[return-value]
 
@@ -122,22 +123,35 @@ def expect(value: Any, kind: Any, name: str = "") -> Any:
     >>> expect("net.json", int, "budget")
     Traceback (most recent call last):
       ...
-    semialg_fibers.errors.InvalidNetworkError: budget: expected a whole number ≥ 0, got the str 'net.json'
+    semialg_fibers.errors.InvalidNetworkError: budget: expected a whole number, at least 0, got the str 'net.json'
     """
-    kinds = _alternatives(kind)
-    numeric = bool({int, float} & set(kinds))
+    return _expected(value, _alternatives(kind), name)
+
+
+def _expected(value: Any, alternatives: tuple[_Alternative, ...], name: str) -> Any:
+    own = type(value)
+    if any(each.kind is Any or (each.kind is own and own not in NUMBERS and not each.members) for each in alternatives):
+        return value
+    kinds = [each.kind for each in alternatives]
+    numeric = int in kinds or float in kinds
     least, most = (LEAST.get(name), MOST.get(name)) if numeric else (None, None)
-    if isinstance(value, Iterator) and any(get_args(each) and get_origin(each) is Iterable for each in kinds):
+    if isinstance(value, Iterator) and any(each.kind is Iterable and each.members for each in alternatives):
         value = tuple(value)  # to be looked at, and then worked through
-    if any(_is_of(value, each) for each in kinds):
+    if any(_is_of(value, each) for each in alternatives):
+        if not numeric:
+            return value
         if int in kinds and _is_whole(value):
             value = operator.index(value)
-        if not numeric or isinstance(value, bool) or not isinstance(value, int | float):
+        if isinstance(value, bool) or not isinstance(value, int | float):
             return value
         if abs(value) < 10**DIGITS and (least is None or value >= least) and (most is None or value <= most):
             return value
-    words = " or ".join(_words(kinds)) + (f" ≥ {least}" if least is not None else "")
-    words += f" and ≤ {most}" if most is not None else ""
+    for each in alternatives:  # a list with a wrong member: name the first of these
+        if each.members and _is_list(value, each.kind) and isinstance(value, Collection):
+            for i, member in enumerate(islice(value, ELEMENTS)):
+                _expected(member, each.members, f"{name}[{i}]")
+    words = " or ".join(_words(kinds)) + (f", at least {least}" if least is not None else "")
+    words += f" and at most {most:,}" if most is not None else ""
     raise InvalidNetworkError(
         f"{name}{': ' if name else ''}expected {words}, got {told(value)}{_advice(value, kinds)}",
         argument=name,
@@ -167,18 +181,32 @@ def _advice(value: Any, kinds: Sequence[Any]) -> str:
     return ""
 
 
-def _alternatives(kind: Any) -> list[Any]:
-    if get_origin(kind) in (Union, types.UnionType):
-        return [each for part in get_args(kind) for each in _alternatives(part)]
-    return [type(None) if kind is None else kind]
+@dataclass(frozen=True)
+class _Alternative:
+    """A class, or `Any`; of a list also what its members are, () for anything."""
+
+    kind: Any
+    members: tuple[_Alternative, ...] = ()
+
+
+@functools.cache
+def _alternatives(kind: Any) -> tuple[_Alternative, ...]:
+    origin, parts = get_origin(kind) or kind, get_args(kind)
+    if origin is tuple and parts and parts[1:] != (...,):
+        return (_Alternative(Any),)  # a pair may come as a list, too
+    if origin in (Union, types.UnionType):
+        return tuple(each for part in parts for each in _alternatives(part))
+    if origin in (Iterable, Sequence) or (origin is tuple and parts[1:] == (...,)):
+        members = _alternatives(parts[0]) if parts else ()
+        return (_Alternative(origin, () if any(each.kind is Any for each in members) else members),)
+    return (_Alternative(type(None) if origin is None else origin),)
 
 
 def _words(kinds: Sequence[Any]) -> Iterable[str]:
-    plain = [get_origin(kind) or kind for kind in kinds]
-    is_path = set(plain) >= PATH or os.PathLike in plain
+    is_path = set(kinds) >= PATH or os.PathLike in kinds
     if is_path:
         yield "a path"
-    for kind in dict.fromkeys(plain):
+    for kind in dict.fromkeys(kinds):
         if kind is type(None) or (is_path and kind in PATH):
             continue  # what may be left out need not be mentioned
         name = getattr(kind, "__name__", str(kind))
@@ -193,28 +221,31 @@ def _is_whole(value: Any) -> bool:
     return not isinstance(value, bool)
 
 
-def _is_of(value: Any, kind: Any) -> bool:
-    origin = get_origin(kind) or kind
-    if origin is Any:
+def _is_of(value: Any, alternative: _Alternative) -> bool:
+    kind = alternative.kind
+    if kind is Any:
         return True
-    if origin is int:
+    if kind is int:
         return _is_whole(value)
-    if origin is float:
+    if kind is float:
         return isinstance(value, int | float) and not isinstance(value, bool) and value == value  # no nan
-    if origin in (Iterable, Sequence):
-        return _is_list(value, origin, get_args(kind))
-    if origin is tuple and get_args(kind)[1:] == (...,):
-        return isinstance(value, tuple) and _is_list(value, Sequence, get_args(kind))
-    return isinstance(value, origin) if isinstance(origin, type) else True
+    if kind is Iterable or kind is Sequence:
+        return _is_list(value, kind) and _are_of(value, alternative.members)
+    if kind is tuple:
+        return isinstance(value, tuple) and _are_of(value, alternative.members)
+    return isinstance(value, kind) if isinstance(kind, type) else True
 
 
-def _is_list(value: Any, origin: Any, parts: Sequence[Any]) -> bool:
-    """Whether it is a list of such things: text is none, arrays are, an iterator is not looked into."""
+def _is_list(value: Any, kind: Any) -> bool:
+    """Whether it can be worked through: text is no list, arrays are."""
+    if isinstance(value, list | tuple):
+        return True
     if isinstance(value, str | bytes | Mapping) or not hasattr(type(value), "__iter__"):
         return False
-    if origin is Sequence and not (hasattr(value, "__len__") and hasattr(value, "__getitem__")):
-        return False
-    if not parts or not isinstance(value, Collection):
+    return kind is Iterable or (hasattr(value, "__len__") and hasattr(value, "__getitem__"))
+
+
+def _are_of(values: Any, members: tuple[_Alternative, ...]) -> bool:
+    if not members or not isinstance(values, list | tuple | Collection):
         return True
-    kinds = _alternatives(parts[0])
-    return Any in kinds or all(any(_is_of(each, kind) for kind in kinds) for each in islice(value, ELEMENTS))
+    return all(any(_is_of(each, member) for member in members) for each in islice(values, ELEMENTS))

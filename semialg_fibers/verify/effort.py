@@ -8,7 +8,8 @@ References: docs/conventions.md, Limits.
 
 from __future__ import annotations
 
-from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError
+from semialg_fibers.errors import BudgetExceededError
+from semialg_fibers.geometry.arguments import expect
 
 BUDGET = 500_000_000  # some minutes in Python
 WORD = 64  # bits
@@ -33,9 +34,7 @@ class Effort:
         Raises:
             InvalidNetworkError: for a limit that is no whole number ≥ 0.
         """
-        if limit is not None and (type(limit) is not int or limit < 0):
-            raise InvalidNetworkError(f"budget: expected a whole number ≥ 0, got {limit!r:.50}", value=limit)
-        self.limit = limit
+        self.limit: int | None = expect(limit, int | None, "budget")
         self.spent = 0
 
     def spend(self, count: int, bits: int = 0) -> None:
