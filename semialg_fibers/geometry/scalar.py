@@ -166,10 +166,13 @@ def vector(values: Iterable[Any]) -> Vector:
         InvalidNetworkError: for what is no list, text among it, and for entries that are no rationals.
         InexactInputError: for floats.
     """
-    if isinstance(values, str | bytes) or not hasattr(type(values), "__iter__"):
-        what = "the text " if isinstance(values, str | bytes) else ""
-        raise InvalidNetworkError(f"expected a list of numbers, got {what}{shown(values)}", value=values)
-    return tuple(exact(value) for value in values)
+    if isinstance(values, str | bytes):
+        raise InvalidNetworkError(f"expected a list of numbers, got the text {shown(values)}", value=values)
+    try:
+        entries = iter(values)
+    except TypeError:
+        raise InvalidNetworkError(f"expected a list of numbers, got {shown(values)}", value=values) from None
+    return tuple(exact(value) for value in entries)
 
 
 def dot(a: Sequence[fmpq], b: Sequence[fmpq]) -> fmpq:

@@ -95,10 +95,10 @@ def test_membership_is_the_three_conditions(described, point, through):
     [
         (CIRCLE, [(1, 0), ("3/5", "-4/5")], [(0, 0), ("3/5", "4001/5000")]),
         (HYPERBOLA, [(2, "1/2")], [(-1, -1), (0, 0)]),
-        (BasicSet((x,), (), (x,)), ["1"], ["0"]),  # strict
-        (BasicSet((x,), (), (), (x,)), ["0", "1"], [["-1/9"]]),  # weak
-        (BasicSet((x,)), ["0", ["-5"]], []),
-        (BasicSet((x,), (sympy.Integer(1),)), [], ["0"]),  # 1 = 0
+        (BasicSet((x,), (), (x,)), [["1"]], [["0"]]),  # strict
+        (BasicSet((x,), (), (), (x,)), [["0"], ["1"]], [["-1/9"]]),  # weak
+        (BasicSet((x,)), [["0"], ["-5"]], []),
+        (BasicSet((x,), (sympy.Integer(1),)), [], [["0"]]),  # 1 = 0
     ],
 )
 def test_members_by_hand(basic, inside, outside):

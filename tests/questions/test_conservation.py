@@ -16,7 +16,6 @@ from strategies import BOTTLENECKS, LINES, networks_of, points, relabelled
 
 from semialg_fibers import gallery
 from semialg_fibers.errors import BudgetExceededError, UnsupportedError
-from semialg_fibers.fibers.symmetries import symmetries
 from semialg_fibers.geometry.domain import Box, Orthant, Space
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.questions import conservation as module
@@ -361,7 +360,7 @@ PRUNED = [
 @pytest.mark.parametrize("net", PRUNED, ids=range(4))
 def test_nothing_is_said_to_be_nowhere_differentiable(net):
     """At the second θ, W2 relu(W1 x + b1) is a product of two small numbers, so that f is differentiable there."""
-    for question in (conservation_laws, functional_dimension, explain_dimension, symmetries):
+    for question in (conservation_laws, functional_dimension, explain_dimension):
         with pytest.raises(UnsupportedError, match="need not be differentiable") as caught:
             question(net)
         assert "nowhere" not in caught.value.message

@@ -219,7 +219,7 @@ def test_cells_beyond_the_budget_are_named_not_guessed():
 
 
 def test_text_says_not_decided_with_the_reason(monkeypatch, capsys):
-    monkeypatch.setattr(summary, "__defaults__", (2,))
+    monkeypatch.setattr(summary.__wrapped__, "__defaults__", (2,))
     assert cli.run(["describe", "gallery:wide_2_3_2_1"]) == 0
     lines = capsys.readouterr().out.splitlines()
     for start in ("types", "hidden hyperplanes of the first layer", "functional dimension"):
