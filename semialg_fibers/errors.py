@@ -16,12 +16,18 @@ from __future__ import annotations
 
 from typing import Any
 
+LONGEST = 900  # characters of a message
+
 
 class SemialgError(Exception):
     """The root: anything that this package refuses, with the sentence that says why."""
 
     def __init__(self, message: str, **place: Any) -> None:
         """Keep the sentence and the place (`layer`, `row`, `column`, `file`, `line`, `value`, ...)."""
+        if len(message) > LONGEST or not message.isprintable():
+            # A message is one short line, whatever a file or a caller put into it.
+            message = "".join(char if char.isprintable() else " " for char in message[:LONGEST])
+            message += "..." * (len(message) == LONGEST)
         super().__init__(message)
         self.message = message
         self.place = place

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from flint import fmpq
 
 from semialg_fibers.errors import InexactInputError, InvalidNetworkError, UnsupportedError
-from semialg_fibers.exchange.chain import Chain, scaled_rows
+from semialg_fibers.exchange.chain import MAX_IDENTITY, Chain, scaled_rows
 from semialg_fibers.geometry.floats import dyadic_matrix, dyadic_vector
 from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, exact_from_float, shown
 from semialg_fibers.networks.layer import Network
@@ -68,6 +68,8 @@ class _Reader:
         for tensor in graph.initializer:
             self._new(tensor.name)
             self.constants[tensor.name] = to_array(tensor)
+        # No layer can take more coordinates than this: the shape of an input may claim any number for free.
+        self.most = max([MAX_IDENTITY, *(constant.size for constant in self.constants.values())])
         inputs = [value for value in graph.input if value.name not in self.constants]
         if len(inputs) != 1 or len(graph.output) != 1:
             raise UnsupportedError(
@@ -276,6 +278,8 @@ class _Reader:
         import numpy as np
 
         full = {"rows": (1, *shape), "columns": (*shape, 1), "vector": shape}[self.lie]
+        if prod(shape) > max(self.most, constant.size):
+            raise UnsupportedError(f"it has {prod(shape):,} coordinates, more than any weight takes")
         try:
             return dyadic_vector(np.broadcast_to(constant, full).ravel())
         except ValueError:

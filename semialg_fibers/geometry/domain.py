@@ -22,7 +22,7 @@ from typing import Any
 from flint import fmpq
 
 from semialg_fibers.errors import InvalidNetworkError
-from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, affine_value, dot, vector
+from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, affine_value, dot, shown, vector
 
 Form = Vector
 
@@ -70,7 +70,7 @@ class Domain(ABC):
 
 def _checked_dimension(dimension: int) -> None:
     if not isinstance(dimension, int) or isinstance(dimension, bool) or dimension < 1:
-        raise InvalidNetworkError(f"a domain needs a dimension of at least 1, got {dimension!r}")
+        raise InvalidNetworkError(f"a domain needs a dimension of at least 1, got {shown(dimension)}")
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,16 @@
-"""Every reader of text under hostile input: mutated files, files from grammars, and texts that ask for too much.
+"""Every reader under hostile input: mutated files, files from grammars, and texts that ask for too much.
 
 `tools/fuzz.py` holds the mutations and the outcomes; it runs as long as one likes. This is its short form.
 """
 
-import importlib.util
 import json
+import os
 import random
 import re
+import signal
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -24,15 +26,16 @@ from semialg_fibers.verify import statement_json
 from semialg_fibers.verify.certificate import KINDS, DifferentCertificate, SameCertificate
 
 SCRIPT = Path(__file__).parents[2] / "tools" / "fuzz.py"
-specification = importlib.util.spec_from_file_location("fuzz", SCRIPT)
-fuzz = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(fuzz)
-VALID = fuzz.seeds()
+sys.path.append(str(SCRIPT.parent))
+import fuzz  # noqa: E402
+import fuzz_text  # noqa: E402
+
+VALID = fuzz_text.seeds()
 
 
 @pytest.fixture(scope="module")
 def readers(tmp_path_factory):
-    return fuzz.readers(tmp_path_factory.mktemp("fuzz"))
+    return fuzz_text.readers(tmp_path_factory.mktemp("fuzz"))
 
 
 def assert_documented(readers, kind, text):
@@ -51,11 +54,13 @@ def test_mutated_texts_have_documented_outcomes(readers, kind):
     found = set()
     for seed in range(100 if kind == "proof" else 150):  # proofs take longest
         rng = random.Random(f"test {kind} {seed}")
-        found.add(assert_documented(readers, kind, fuzz.mutated(rng, rng.choice(VALID[kind]))))
+        found.add(assert_documented(readers, kind, fuzz_text.mutated(rng, rng.choice(VALID[kind]))))
     assert {"read", "InvalidNetworkError"} <= found  # the mutations are neither all harmless nor all absurd
 
 
-scalars = st.sampled_from(fuzz.VALUES) | st.integers(-3, 3) | st.text(max_size=5) | st.sampled_from(["a", "x", "1/2"])
+scalars = (
+    st.sampled_from(fuzz_text.VALUES) | st.integers(-3, 3) | st.text(max_size=5) | st.sampled_from(["a", "x", "1/2"])
+)
 trees = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner))
 FILES = [kind for kind in sorted(VALID) if VALID[kind][0].startswith("{")]
 
@@ -64,7 +69,7 @@ FILES = [kind for kind in sorted(VALID) if VALID[kind][0].startswith("{")]
 @given(st.sampled_from(FILES), st.data())
 def test_any_value_in_any_place_of_a_file(readers, kind, data):
     document = json.loads(data.draw(st.sampled_from(VALID[kind])))
-    places = list(fuzz._places(document))
+    places = list(fuzz_text.places(document))
     for holder, key in data.draw(st.lists(st.sampled_from(places), min_size=1, max_size=2)):
         holder[key] = data.draw(trees)
     assert_documented(readers, kind, json.dumps(document))
@@ -127,7 +132,7 @@ def test_what_fuzzing_found(readers, case, words):
 
 def test_certificates_of_letters_prove_nothing():
     """A check of networks with letters is False, not an AttributeError."""
-    net = fuzz.network_from_json(VALID["network"][1], "net.json")
+    net = fuzz_text.network_from_json(VALID["network"][1], "net.json")
     for kind in KINDS:
         assert not SameCertificate(kind).check(net, net)
     assert not DifferentCertificate((), ((), ())).check(net, net)
@@ -136,10 +141,10 @@ def test_certificates_of_letters_prove_nothing():
 def test_what_no_file_can_hold_is_refused_when_it_is_written():
     large = "7" * 3000
     a, b = (Network([([[large]], [large]), ([[large]], [last])]) for last in (1, 2))
-    answer = fuzz.same_function(a, b)
+    answer = fuzz_text.same_function(a, b)
     assert answer.check()
     with pytest.raises(fuzz.SemialgError, match="no file can hold it"):
-        fuzz.certificate_to_json(a, b, answer.certificate)
+        fuzz_text.certificate_to_json(a, b, answer.certificate)
 
 
 # In a process of its own, where memory, time and the system are watched.
@@ -149,10 +154,10 @@ import json, resource, sys, tempfile
 sys.set_int_max_str_digits(0)  # as the command line has it
 from pathlib import Path
 sys.path[:0] = {folders!r}
-import fuzz
+import fuzz, fuzz_text
 with tempfile.TemporaryDirectory() as folder:
-    readers = fuzz.readers(Path(folder))
-    for kind, texts in fuzz.seeds().items():
+    readers = fuzz_text.readers(Path(folder))
+    for kind, texts in fuzz_text.seeds().items():
         readers[kind](texts[0])  # whatever is imported late is imported now
     seen = []
 
@@ -221,9 +226,86 @@ def test_bombs_take_little_memory_and_time_and_nothing_is_evaluated(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_short_run_over_all_readers_finds_nothing(tmp_path):
+    """Files, checkpoints, objects and command lines too; what is not installed is left out, and said."""
+    run = [sys.executable, str(SCRIPT), "--inputs", "1500", "--seed", "4", "--record", "record"]
+    environment = {**os.environ, "PYTHONPATH": str(SCRIPT.parents[1])}
+    done = subprocess.run(run, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    told = {line.split(":")[0] for line in done.stdout.splitlines()}
+    assert told >= {*VALID, "npz", "safetensors", "checkpoint", "objects", "path", "command"}
+    for kind in ("torch", "keras", "onnx", "sklearn"):
+        assert kind in told or f"{kind} is not installed" in done.stderr
+    (block,) = [json.loads(line) for line in (tmp_path / "record").read_text().splitlines()]
+    assert (block["inputs"], sum(block["counts"].values()), block["faults"]) == (1500, 1500, [])
+
+
+def crash(_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def spend(_):
+    while True:
+        pass
+
+
+def fill(_):
+    assert len(b"x" * (400 << 20))
+
+
+def start(_):
+    os.system("true")
+
+
+def look(_):
+    with open("../outside/secret.bin", "rb"):
+        pass
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize(
+    ("reader", "words"),
+    [
+        (lambda _: 1 / 0, "ZeroDivisionError"),
+        (lambda _: os.write(1, b"x"), "printed"),
+        (lambda _: warnings.warn("old", DeprecationWarning, stacklevel=1), "warning DeprecationWarning: old"),
+        (lambda _: int("x" * 2000), "ValueError"),
+        (spend, "more than 0.2 s"),
+        (fill, "MB of memory"),
+        (crash, "the process ended with -9"),
+        (start, "os.system"),
+        (look, "opened"),
+    ],
+)
+def test_the_tool_sees_what_is_not_documented(reader, words, tmp_path, monkeypatch, capfd):
+    """In a fresh interpreter's fork: one fault among inputs that are read, found by its number."""
+    monkeypatch.setattr(fuzz, "PATIENCE", 0.2)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "secret.bin").touch()
+    os.chdir(tmp_path / "inside")
+    old = signal.signal(signal.SIGPROF, fuzz._out_of_time)
+    kind = fuzz_text.Kind("odd", 1, [0], lambda rng, _: rng.random(), lambda x: reader(x) if x > 0.9 else None)
+    try:
+        blocks = list(fuzz.in_processes([kind], 5, range(0, 20), tmp_path / "inside", False))
+    finally:
+        signal.signal(signal.SIGPROF, old)
+    expected = [n for n in range(20) if fuzz.drawn([kind], 5, n)[1] > 0.9]
+    faults = [fault for block in blocks for fault in block["faults"]]
+    assert expected
+    assert [number for number, *_ in faults] == expected
+    assert all(words in told for _, _, told, _ in faults)
+    assert sum(block["inputs"] for block in blocks) == 20
+
+
 def test_text_that_is_none():
     for value in (None, 5, b"{}", ["{}"]):
-        for read in (fuzz.from_json, fuzz.Derivation.from_json, lambda text: fuzz.network_from_json(text, "f")):
+        for read in (
+            fuzz_text.from_json,
+            fuzz_text.Derivation.from_json,
+            lambda text: fuzz_text.network_from_json(text, "f"),
+        ):
             with pytest.raises(fuzz.SemialgError, match="text"):
                 read(value)
 
