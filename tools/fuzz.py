@@ -9,14 +9,16 @@ enumerations finished from their checkpoint, with the right answer. A fault is a
 long message, a warning or a line printed by a library, a process that dies, more than `PATIENCE` seconds of computing,
 more than `GROWTH` bytes of memory for one input, code, processes or connections started, files touched outside.
 
-An input is determined by the seed and its number. Blocks of `BLOCK` inputs run one after the other in a process of
-their own; with a record (JSON lines, one for each block) a run that was stopped goes on where it was. Exit 1 when there
-is a fault. What is not installed of torch, onnx, keras and scikit-learn is left out, and said. POSIX only.
+An input is determined by the seed and its number (but for what SQLite and h5py draw themselves). Blocks of `BLOCK`
+inputs run one after the other in a process of their own; with a record (JSON lines, one for each block) a run that was
+stopped goes on where it was. Exit 1 when there is a fault. What is not installed of torch, onnx, keras and scikit-learn
+is left out, and said. POSIX only.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import mmap
 import os
@@ -201,6 +203,7 @@ def in_processes(kinds: list[Kind], seed: int, numbers: range, folder: Path, sho
     reached = mmap.mmap(-1, 8)
     answer = folder / "answer.json"
     answer.unlink(missing_ok=True)
+    gc.freeze()  # what is there is shared between the processes
     child = os.fork()
     if not child:
         code, errors = 1, os.dup(2)

@@ -22,6 +22,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from semialg_fibers.errors import InexactInputError, InvalidNetworkError, UnsupportedError
+from semialg_fibers.exchange.chain import within_total
 from semialg_fibers.exchange.files import MAX_MODEL_BYTES, Path, read_bytes, refuse_packing, source_of
 from semialg_fibers.exchange.json_values import Number, Object, named, parse_json
 from semialg_fibers.exchange.state_dicts import from_tensors
@@ -56,7 +57,8 @@ def from_arrays(layers: Iterable[tuple[Any, Any]], domain: Domain | None = None)
     >>> net.layers[0].weight[0, 1]
     3602879701896397/36028797018963968
     """
-    made = []
+    made: list[Layer] = []
+    entries = 0
     for number, pair in enumerate(_iterated(layers), 1):
         try:
             weight, bias = pair
@@ -64,6 +66,7 @@ def from_arrays(layers: Iterable[tuple[Any, Any]], domain: Domain | None = None)
             raise InvalidNetworkError(f"layer {number} is not a pair (weight, bias)", layer=number) from None
         try:
             matrix = dyadic_matrix(weight) if _is_numeric(weight) else matrix_of(weight)
+            entries = within_total(entries, matrix.shape[0] * matrix.shape[1], f"layer {number}")
             if bias is None:
                 bias = (ZERO,) * matrix.shape[0]
             made.append(Layer(matrix, dyadic_vector(bias) if _is_numeric(bias) else bias))

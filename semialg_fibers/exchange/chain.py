@@ -24,11 +24,12 @@ from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, Semi
 from semialg_fibers.exchange.json_text import MAX_MATRIX_BYTES, MAX_ROW_DIGITS
 from semialg_fibers.geometry.floats import MAX_ENTRIES
 from semialg_fibers.geometry.linear import Matrix
-from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, shown
+from semialg_fibers.geometry.scalar import MAX_DIGITS, ONE, ZERO, Vector, shown
 from semialg_fibers.networks.layer import Layer, Network
 
 MAX_ROOT_BITS = 4096
-MAX_IDENTITY = 4096  # units of a layer that is put there, one entry for each pair of them
+MAX_IDENTITY = 2048  # units of a layer that is put there, one entry for each pair of them
+MAX_NUMBER_BITS = MAX_DIGITS * 3322 // 1000  # of a number that coordinates are multiplied by
 MAX_BITS = MAX_ROW_DIGITS * 3322 // 1000  # of a number that was multiplied out
 MAX_WORK = 2**28  # entries that are multiplied out, each as often as it has 64 bits
 
@@ -49,7 +50,7 @@ class Chain:
         self._offset: Vector = ()
         # Scalings before the open matrix: a list of (s, t), each a vector or one number for all coordinates.
         self._scalings: list[tuple[Vector | fmpq, Vector | fmpq]] = []
-        self._work = 0
+        self._work = self._entries = 0
         self._rectified = False  # a ReLU stands before everything, and the width was not known yet
         self._opener = ""
 
@@ -84,6 +85,7 @@ class Chain:
         if len(shift) != outputs:
             raise InvalidNetworkError(f"{node}: the bias has {len(shift)} entries, the weight gives {outputs} outputs")
         self.expect(inputs, node)
+        self._entries = within_total(self._entries, outputs * inputs, node)
         inner: Vector | None = None
         if self._matrix is not None:
             self.notes.append(f"no ReLU stands between {self._opener} and {node}: their exact product is one layer")
@@ -109,6 +111,7 @@ class Chain:
         for part in (scales, shifts):
             if isinstance(part, tuple):
                 self.expect(len(part), node)
+                self._spend(len(part), 1, node, steps=128)  # a fraction for each coordinate
         if self._matrix is None:
             self._scalings.append((scales, shifts))
             return
@@ -181,7 +184,11 @@ class Chain:
         for factor, term in self._scalings:
             factors, terms = spread(factor, width), spread(term, width)
             bits = _longest(factors) + max(_longest(scales), _longest(shifts)) + _longest(terms)
-            self._spend(2 * width, bits, node)
+            if bits > MAX_NUMBER_BITS:  # fractions, each brought to lowest terms, which takes longer than a product
+                raise UnsupportedError(
+                    f"{node}: multiplied out, its numbers are beyond the stated {MAX_DIGITS:,} digits"
+                )
+            self._spend(2 * width, bits, node, steps=16)
             scales = tuple(map(mul, factors, scales))
             shifts = tuple(f * t + u for f, t, u in zip(factors, shifts, terms, strict=True))
         return scales, shifts
@@ -219,6 +226,19 @@ class Chain:
         if rounded:
             self.notes.append(f"{node}: {rounded} irrational roots were rounded to {root_bits} significant bits")
         self.scaling(scales, tuple(b - s * m for b, s, m in zip(beta, scales, mean, strict=True)), node)
+
+
+def within_total(before: int, entries: int, node: str) -> int:
+    """Give the entries of all layers so far: one tensor of a file may stand in many layers.
+
+    Raises:
+        UnsupportedError: for more than `MAX_ENTRIES`.
+    """
+    if before + entries > MAX_ENTRIES:
+        raise UnsupportedError(
+            f"with {node} the layers have more than the stated size of {MAX_ENTRIES:,} entries in all"
+        )
+    return before + entries
 
 
 def inverse_root(value: fmpq, bits: int | None) -> tuple[fmpq, bool]:

@@ -220,8 +220,9 @@ def _loaded(keras: Any, raw: bytes) -> Any:
     _check_sizes(described)
     _check_weights(weights)
     try:
-        model = keras.saving.deserialize_keras_object(json.loads(config), safe_mode=True)
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of Keras about itself
+            model = keras.saving.deserialize_keras_object(json.loads(config), safe_mode=True)
             path = os.path.join(folder, "model.weights.h5")
             with open(path, "wb") as file:
                 file.write(weights)

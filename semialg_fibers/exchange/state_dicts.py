@@ -23,7 +23,7 @@ from semialg_fibers.geometry.scalar import shown
 from semialg_fibers.networks.layer import Network
 
 Tensors = Mapping[str, Any]
-MAX_LAYERS = 300  # whose order is searched for
+MAX_LAYERS = 1_000  # whose order is searched for
 MAX_STEPS = 100_000  # of the search for an order
 
 

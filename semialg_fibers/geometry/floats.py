@@ -47,7 +47,8 @@ def dyadic_matrix(array: Any) -> Matrix:
     import numpy as np
 
     bits = SIGNIFICAND[values.dtype.name]
-    values = values.astype(np.float64)  # exact: the widest of the four
+    with np.errstate(invalid="ignore"):  # signalling NaN, refused below
+        values = values.astype(np.float64)  # exact: the widest of the four
     finite = np.isfinite(values)
     if not finite.all():
         row, column = (int(i) for i in np.argwhere(~finite)[0])
