@@ -132,7 +132,7 @@ def tree_changed(rng: random.Random, text: str, values: Sequence[Any] = tuple(VA
     """Replace, drop, wrap, copy or rename a few of the values that a JSON text holds."""
     try:
         tree = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
     found = list(places(tree)) or [({"a": 0}, "a")]
     for _ in range(rng.choice([1, 1, 1, 2, 3])):

@@ -18,7 +18,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import semialg_fibers as package
-from semialg_fibers.exchange import expressions, formula, json_text, json_values
+from semialg_fibers.exchange import expressions, formula, json_text, json_values, torch_files
 from semialg_fibers.geometry import expression
 from semialg_fibers.geometry.scalar import MAX_DIGITS
 from semialg_fibers.networks.layer import Network
@@ -28,6 +28,8 @@ from semialg_fibers.verify.certificate import KINDS, DifferentCertificate, SameC
 SCRIPT = Path(__file__).parents[2] / "tools" / "fuzz.py"
 sys.path.append(str(SCRIPT.parent))
 import fuzz  # noqa: E402
+import fuzz_files  # noqa: E402
+import fuzz_models  # noqa: E402
 import fuzz_text  # noqa: E402
 
 VALID = fuzz_text.seeds()
@@ -99,6 +101,85 @@ def larger(inner):
 def test_formulas_of_the_grammar_are_read_or_refused(readers, text, sign):
     for kind, written in (("formula", text), ("expression", text), ("relation", f"{text} {sign} 0")):
         assert_documented(readers, kind, written)
+
+
+SIZES = st.sampled_from([0, 1, 2, 3, 10**6, 10**14, 10**15])
+ENTRIES = st.fixed_dictionaries({
+    "dtype": st.sampled_from(["F32", "F16", "BF16", "F64", "I8", "BOOL", "F8"]),
+    "shape": st.lists(SIZES, max_size=4),
+    "data_offsets": st.lists(st.integers(0, 30), min_size=2, max_size=2),
+})  # fmt: skip
+NAMES = st.sampled_from(["0.weight", "0.bias", "2.weight", "2.bias", ".weight", "x", "9" * 5000 + ".weight"])
+
+
+@settings(max_examples=100)
+@given(st.dictionaries(NAMES, ENTRIES | trees, max_size=4), st.binary(max_size=30))
+def test_headers_of_safetensors_are_read_or_refused(tmp_path_factory, header, data):
+    path = tmp_path_factory.getbasetemp() / "grammar.safetensors"
+    path.write_bytes(fuzz_files.safetensors_bytes(json.dumps(header), data))
+    found = fuzz.outcome(fuzz_files.from_safetensors, path)
+    assert not found.startswith("FAULT"), found
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.tuples(st.sampled_from(["W1", "b1", "W2", "b2", "x"]), st.lists(SIZES, max_size=3),
+                       st.sampled_from(fuzz_files.TYPES), st.binary(max_size=16)), max_size=4),
+    st.sampled_from([0, 8, 12, 14]),
+)  # fmt: skip
+def test_headers_of_npz_are_read_or_refused(tmp_path_factory, arrays, packing):
+    members = []
+    for name, shape, kind, data in arrays:
+        header = f"{{'descr': {kind!r}, 'fortran_order': False, 'shape': {tuple(shape)}}}\n".encode()
+        members.append((f"{name}.npy", packing, b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header + data))
+    path = tmp_path_factory.getbasetemp() / "grammar.npz"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of names that stand there twice
+        path.write_bytes(fuzz_files.zipped(members))
+    found = fuzz.outcome(fuzz_files.from_npz, path)
+    assert not found.startswith("FAULT"), found
+
+
+@settings(max_examples=60)
+@given(st.randoms(use_true_random=False))
+def test_pickles_of_a_grammar_are_judged(rng):
+    """Those that pass name tensors only; PyTorch itself reads them in tools/fuzz.py."""
+    told = fuzz_models.pickle_drawn(rng)
+    found = fuzz.outcome(torch_files.judged, fuzz_files.zipped([("a/data.pkl", 0, told)]))
+    assert found in ("read", "UnsupportedError", "InvalidNetworkError")
+    if found == "read":
+        assert not re.search(rb"c(os|builtins|torch.hub|torch.storage)\n", told)
+
+
+SHAPES = st.sampled_from([["n", "n"], ["n", "m"], [1, "n"], ["n", 1], [10**7, 1], "n", []])
+LEAVES = st.one_of(
+    st.builds(lambda name, shape: ["symbol", name, shape], st.sampled_from(["A", "x", "I", "relu", "'"]), SHAPES),
+    st.builds(lambda head, size: [head, size], st.sampled_from(["zero", "identity"]), SHAPES | st.just("n")),
+    scalars,
+)
+HEADS = st.sampled_from(["sum", "product", "negative", "transpose", "inverse", "x"])
+TERMS = st.recursive(
+    LEAVES,
+    lambda inner: (
+        st.builds(lambda head, parts: [head, *parts], HEADS, st.lists(inner, max_size=3))
+        | st.builds(
+            lambda name, shape, part: ["apply", name, shape, part], st.sampled_from(["relu", "f"]), SHAPES, inner
+        )
+    ),
+)
+RELATIONS = st.sampled_from(
+    ["equal", "nonnegative", "positive", "permutation", "positive diagonal", "equivariant right", ""]
+)
+STATEMENTS = st.builds(lambda head, terms: [head, *terms], RELATIONS, st.lists(TERMS, max_size=2))
+
+
+@settings(max_examples=100)
+@given(st.lists(STATEMENTS | trees, max_size=3))
+def test_statements_of_proofs_are_read_or_refused(readers, statements):
+    document = json.loads(VALID["proof"][0])
+    holder, key = next((here, at) for here, at in fuzz_text.places(document) if at == "hypotheses")
+    holder[key] = statements
+    assert_documented(readers, "proof", json.dumps(document))
 
 
 def put(kind, old, new, which=0):
