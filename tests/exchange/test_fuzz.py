@@ -394,7 +394,7 @@ def test_text_that_is_none():
 def test_the_limits_are_those_of_the_documentation():
     """The table of docs/conventions.md, number for number."""
     text = (Path(__file__).parents[2] / "docs" / "conventions.md").read_text(encoding="utf-8")
-    table = text.split("## Limits")[1].split("##")[0]
+    table = text.split("## Limits")[1].split("Of models of other programs")[0]
     found = [int(number.replace(",", "")) for line in table.splitlines() if line.startswith("| ")
              for number in re.findall(r"\b[0-9][0-9,]*[0-9]\b", line)]  # fmt: skip
     assert found == [
@@ -403,3 +403,48 @@ def test_the_limits_are_those_of_the_documentation():
         expression.MAX_TERMS, expressions.MAX_LENGTH, expressions.MAX_DEPTH, expressions.MAX_EXPONENT,
         expressions.MAX_DEGREE, expressions.MAX_RESULT, statement_json.MAX_TEXT, statement_json.MAX_DEPTH,
     ]  # fmt: skip
+
+
+def deep(depth):
+    """A proof whose first hypothesis holds a term nested so deep."""
+    term = ["symbol", "D", ["n", "n"]]
+    for _ in range(depth - 1):
+        term = ["negative", term]
+    document = json.loads(VALID["proof"][0])
+    document["hypotheses"] = [["positive diagonal", term]]
+    return json.dumps(document)
+
+
+LIMITS = {  # at the limit, beyond it, and what is said then
+    "digits": ("formula", "7" * MAX_DIGITS, None),
+    "characters of a formula": ("formula", "a" + " " * (formula.MAX_FORMULA - 2) + "+a", "more than the stated 2000"),
+    "parentheses of a formula": ("formula", ("(" * 40 + "a" + ")" * 40, "(" * 41 + "a" + ")" * 41), "more than 40 parentheses"),
+    "signs of a formula": ("formula", ("-" * 40 + "a", "-" * 41 + "a"), "more than 40 parentheses or signs"),
+    "exponents of a formula": ("formula", ("a**100", "a**101"), "exponent is beyond the stated size of 100"),
+    "degree of a formula": ("formula", ("(a**100)**4", "(a**100)**5"), "beyond the stated size"),
+    "terms of a formula": ("formula", ("(a + b + 1)**100", "(a + b + 1)**100*(a + 2*b + 3)**100"), "20,000 terms"),
+    "characters of an expression": ("expression", ("x" + " " * 999_999, "x" + " " * 1_000_000), "characters"),
+    "parentheses of an expression": ("expression", ("(" * 50 + "x" + ")" * 50, "(" * 51 + "x" + ")" * 51), "parentheses"),
+    "exponents of an expression": ("expression", ("x**1000", "x**1001"), "1,000"),
+    "degree of an expression": ("expression", ("(x**500)**2", "(x**500)**3"), "degree"),
+    "digits of an expression": ("expression", ("(7**1000)**100", "((7**1000)**100)**10"), "digits"),
+    "characters of a proof": ("proof", (VALID["proof"][0], VALID["proof"][0] + " " * 4 * 2**20),
+    "4,194,304 characters"),
+    "terms of a proof": ("proof", (deep(99), deep(101)), "nested more than 100 deep"),
+    "keys of a file": ("network", (VALID["network"][0], "[" + '{"a":1},' * 100_001 + "1]"),
+    "the stated size of 100,000"),
+    "entries of a file": ("network", (VALID["network"][0], "[" + "1," * 5_000_001 + "1]"),
+    "the stated size of 5,000,000"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "texts", "words"), LIMITS.values(), ids=LIMITS)
+def test_each_limit_is_where_it_is_stated(readers, kind, texts, words):
+    """What is just inside is read; what is beyond is refused by the sentence that states the limit."""
+    inside, beyond = (
+        texts if isinstance(texts, tuple) else (texts, f"{texts[:-1]} {texts[-1]}" if words else f"7{texts}")
+    )
+    assert fuzz.outcome(readers[kind], inside) == "read"
+    with pytest.raises(fuzz.SemialgError) as refused:
+        readers[kind](beyond)
+    assert (words or "stated size of 4000 digits") in refused.value.message
