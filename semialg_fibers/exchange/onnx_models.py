@@ -124,7 +124,7 @@ def _external(entries: dict[str, str], folder: str | None) -> bytes:
     try:
         path = os.path.realpath(os.path.join(folder, location))
         inside = bool(location) and not os.path.isabs(location) and os.path.commonpath([path, folder]) == folder
-    except ValueError:  # a null byte, or another drive
+    except (TypeError, ValueError):  # bytes that are no UTF-8, a null byte, or another drive
         inside = False
     if not inside:
         raise UnsupportedError(f"its data lie in {shown(location)}, outside the folder of the model, and are not read")

@@ -181,6 +181,20 @@ def test_all_constants_of_a_graph_are_counted(tmp_path, monkeypatch):
         from_onnx(net)
 
 
+@pytest.mark.skipif(not onnx, reason="onnx is not installed")
+def test_a_location_that_is_no_text(tmp_path):
+    """protobuf gives a text that is no UTF-8 as bytes."""
+    net = model([("MatMul", ["x", "W"], "y")], {"W": np.ones((1, 1), "f4")}, ["n", 1])
+    tensor = net.graph.initializer[0]
+    tensor.data_location = 1
+    entry = tensor.external_data.add()
+    entry.key, entry.value = "location", "weights.bin"
+    path = tmp_path / "model.onnx"
+    path.write_bytes(net.SerializeToString().replace(b"weights.bin", b"weigh\xff\xff.bin"))
+    with pytest.raises(UnsupportedError, match="outside the folder"):
+        from_onnx(path)
+
+
 @pytest.mark.parametrize("how", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_archives_that_python_unpacks_without_bound_are_refused(how, tmp_path):
     """Python gives whole blocks of BZIP2 and LZMA, whatever size the archive declares."""
