@@ -16,6 +16,7 @@ import io
 import json
 import math
 import re
+import warnings
 import zipfile
 import zlib
 from collections.abc import Iterable, Sequence
@@ -141,7 +142,9 @@ def _npy(raw: bytes, name: str) -> npt.NDArray[np.generic]:
     try:
         version = np.lib.format.read_magic(stream)
         readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-        shape, by_columns, kind = readers[version](stream)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of Python about the text of the header
+            shape, by_columns, kind = readers[version](stream)
     except Exception as error:  # whatever a damaged header makes NumPy's reader raise, TokenError for one
         raise InvalidNetworkError(f"the array {shown(name)} has no readable header ({_brief(error)})") from None
     if kind.hasobject:

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from math import prod
 from typing import Any
 
-from semialg_fibers.errors import InexactInputError, InvalidNetworkError, UnsupportedError
+from semialg_fibers.errors import InexactInputError, InvalidNetworkError, SemialgError, UnsupportedError
 from semialg_fibers.exchange.chain import Chain
 from semialg_fibers.exchange.files import MAX_MODEL_BYTES, read_bytes, refuse_packing, source_of
 from semialg_fibers.exchange.json_values import Number, Object, named, parse_json
@@ -310,5 +310,7 @@ def _check_weights(raw: bytes) -> None:
                     raise UnsupportedError("the weights of the file point to other places, which are not followed")
                 if not small:
                     raise InvalidNetworkError("an array of the file is larger than the file may be")
-    except (OSError, RuntimeError, ValueError, KeyError, TypeError) as error:
+    except SemialgError:
+        raise
+    except Exception as error:  # whatever damaged bytes make HDF5's reader raise, OverflowError for one
         raise InvalidNetworkError(f"the weights of the file cannot be read ({shown(str(error))})") from None

@@ -195,6 +195,17 @@ def test_a_location_that_is_no_text(tmp_path):
         from_onnx(path)
 
 
+def test_python_does_not_warn_about_the_text_of_a_header(tmp_path):
+    """As of "1else", which it reads and finds odd; the tests turn a warning into an error."""
+    path = tmp_path / "net.npz"
+    header = b"{'descr': '<f4', 'fortran_order': 0or False, 'shape': (1, 1)}\n"
+    path.write_bytes(zipped([("W1.npy", 0, b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header + bytes(4))]))
+    with warnings.catch_warnings(record=True) as told, pytest.raises(InvalidNetworkError, match="no readable header"):
+        warnings.simplefilter("always")
+        from_npz(path)
+    assert told == []
+
+
 @pytest.mark.parametrize("how", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_archives_that_python_unpacks_without_bound_are_refused(how, tmp_path):
     """Python gives whole blocks of BZIP2 and LZMA, whatever size the archive declares."""
@@ -337,6 +348,8 @@ def test_archives_are_packed_again_for_pytorch(monkeypatch):
     monkeypatch.setattr(torch_files, "MAX_MODEL_BYTES", 10**5)
     with pytest.raises(InvalidNetworkError, match="unpacked, it has more"):
         torch_files.judged(raw)
+    with pytest.raises(UnsupportedError, match="packed neither"):
+        torch_files.judged(zipped([("a/data.pkl", zipfile.ZIP_BZIP2, b"\x80\x02N.")]))
     with pytest.raises(InvalidNetworkError, match="a damaged pickle"):
         torch_files.judged(b"\x80\x02\xff")
 
