@@ -198,11 +198,12 @@ def test_a_location_that_is_no_text(tmp_path):
 def test_python_does_not_warn_about_the_text_of_a_header(tmp_path):
     """As of "1else", which it reads and finds odd; the tests turn a warning into an error."""
     path = tmp_path / "net.npz"
-    header = b"{'descr': '<f4', 'fortran_order': 0or False, 'shape': (1, 1)}\n"
+    header = b"{'descr': '<f4', 'fortran_order': 1or False, 'shape': (1, 1)}\n"
     path.write_bytes(zipped([("W1.npy", 0, b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header + bytes(4))]))
-    with warnings.catch_warnings(record=True) as told, pytest.raises(InvalidNetworkError, match="no readable header"):
+    with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        from_npz(path)
+        with pytest.raises(InvalidNetworkError, match="no readable header"):
+            from_npz(path)
     assert told == []
 
 
