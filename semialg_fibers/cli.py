@@ -19,7 +19,7 @@ from typing import Any
 import click
 
 from semialg_fibers import gallery
-from semialg_fibers.errors import BudgetExceededError, CertificateRejected, SemialgError
+from semialg_fibers.errors import LONGEST, BudgetExceededError, CertificateRejected, SemialgError
 from semialg_fibers.exchange.files import write_network, write_text
 from semialg_fibers.terminal import PREFIX, emit, enumerating, forget_output, load, refuse_starvation, runner, watched
 from semialg_fibers.verify.effort import BUDGET
@@ -375,6 +375,8 @@ def run(arguments: list[str]) -> int:
         return 0
     except (MemoryError, RecursionError) as error:
         return _refuse(f"the input is too large for this machine ({type(error).__name__})")
+    except UnicodeError:  # a path with half of a surrogate pair, which click asks the system about
+        return _refuse("an argument holds characters that are no text")
     except OSError as error:
         forget_output()
         return _refuse(f"the output cannot be written ({error.strerror or error})")
@@ -386,8 +388,11 @@ def _hint(error: click.ClickException) -> str:
 
 
 def _refuse(sentence: str) -> int:
+    words = " ".join(sentence.split())
+    if len(words) > LONGEST:  # click repeats an argument whole
+        words = f"{words[:LONGEST]}... ({len(words):,} characters)"
     with suppress(OSError):  # nobody may be reading; the exit code still tells
-        click.echo("error: " + " ".join(sentence.split()), err=True)
+        click.echo(f"error: {words}", err=True)
     return 2
 
 

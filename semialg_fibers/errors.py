@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-LONGEST = 1_500  # characters of a sentence
+LONGEST = 900  # characters of a message
 
 
 class SemialgError(Exception):
@@ -27,8 +27,8 @@ class SemialgError(Exception):
 
         A sentence is one line of bounded length, whatever it quotes.
         """
-        if "\n" in message or "\r" in message:
-            message = " ".join(message.split())
+        if not message.isprintable():
+            message = " ".join("".join(char if char.isprintable() else " " for char in message).split())
         if len(message) > LONGEST:
             message = f"{message[: LONGEST - 200]} ... {message[-150:]}"
         super().__init__(message)

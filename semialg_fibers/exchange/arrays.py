@@ -15,21 +15,22 @@ from __future__ import annotations
 import io
 import json
 import math
-import os
 import re
 import sys
+import warnings
 import zipfile
 import zlib
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from semialg_fibers.errors import InexactInputError, InvalidNetworkError, UnsupportedError
-from semialg_fibers.exchange.files import MAX_MODEL_BYTES, read_bytes
+from semialg_fibers.exchange.chain import within_total
+from semialg_fibers.exchange.files import MAX_MODEL_BYTES, Path, read_bytes, refuse_packing, source_of
 from semialg_fibers.exchange.json_values import Number, Object, named, parse_json
 from semialg_fibers.exchange.state_dicts import from_tensors
 from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.domain import Domain
-from semialg_fibers.geometry.floats import dyadic_matrix, dyadic_vector, nearest
+from semialg_fibers.geometry.floats import MAX_ENTRIES, dyadic_matrix, dyadic_vector, nearest
 from semialg_fibers.geometry.scalar import ZERO, shown
 from semialg_fibers.geometry.symbolic_matrix import matrix_of
 from semialg_fibers.networks.layer import Layer, Network
@@ -37,8 +38,6 @@ from semialg_fibers.networks.layer import Layer, Network
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-
-Path = str | bytes | os.PathLike[Any]
 
 SAFETENSORS_TYPES = {"F16": "<f2", "BF16": "<u2", "F32": "<f4", "F64": "<f8"} | {
     f"{sign}{8 * size}": f"<{sign.lower()}{size}" for sign in "IU" for size in (1, 2, 4, 8)
@@ -62,8 +61,9 @@ def from_arrays(layers: Iterable[tuple[Any, Any]], domain: Domain | None = None)
     >>> net.layers[0].weight[0, 1]
     3602879701896397/36028797018963968
     """
-    made = []
-    for number, pair in enumerate(layers, 1):
+    made: list[Layer] = []
+    entries = 0
+    for number, pair in enumerate(_iterated(layers), 1):
         try:
             weight, bias = pair
         except (TypeError, ValueError):
@@ -71,6 +71,7 @@ def from_arrays(layers: Iterable[tuple[Any, Any]], domain: Domain | None = None)
         try:
             weight, bias = array_of_tensor(weight), array_of_tensor(bias)
             matrix = dyadic_matrix(weight) if _is_numeric(weight) else matrix_of(weight)
+            entries = within_total(entries, matrix.shape[0] * matrix.shape[1], f"layer {number}")
             if bias is None:
                 bias = (ZERO,) * matrix.shape[0]
             made.append(Layer(matrix, dyadic_vector(bias) if _is_numeric(bias) else bias))
@@ -79,11 +80,19 @@ def from_arrays(layers: Iterable[tuple[Any, Any]], domain: Domain | None = None)
     return Network(made, domain)
 
 
+def _iterated(layers: Any) -> Any:
+    try:
+        return iter(layers)
+    except TypeError:
+        raise InvalidNetworkError(f"expected a list of pairs (weight, bias), got {shown(layers)}") from None
+
+
 def array_of_tensor(value: Any) -> Any:
     """Give a tensor of PyTorch as a NumPy array with the same values, anything else as it is.
 
     Raises:
         UnsupportedError: for a tensor that is not dense, or of other numbers.
+        InvalidNetworkError: for more entries than the stated size.
     """
     torch: Any = sys.modules.get("torch")  # who has a tensor has imported it
     return value if not isinstance(value, getattr(torch, "Tensor", ())) else _array_of(torch, value)
@@ -97,6 +106,8 @@ def _array_of(torch: Any, value: Any) -> Any:
             f"a {value.layout} tensor of {value.dtype} on {value.device} is not read; it should be dense, of float16, "
             "bfloat16, float32 or float64"
         )
+    if value.numel() > MAX_ENTRIES:  # a view with stride 0, which a copy would write out
+        raise InvalidNetworkError(f"{value.numel():,} entries are more than the stated size of {MAX_ENTRIES:,}")
     plain = value.detach().cpu().resolve_neg()
     if plain.dtype == torch.bfloat16:
         plain = plain.to(torch.float32)  # NumPy has no bfloat16; every one is a float32
@@ -119,7 +130,7 @@ def from_npz(path: Path) -> Network:
         UnsupportedError: for arrays of Python objects, or of types that are not read.
         InexactInputError: for NaN and infinity.
     """
-    source = os.fsdecode(path)
+    source = source_of(path)
     raw = read_bytes(path)
     with named(source):
         arrays = _npz_arrays(raw)
@@ -145,6 +156,7 @@ def _npz_arrays(raw: bytes) -> dict[str, npt.NDArray[np.generic]]:
             if sum(member.file_size for member in archive.infolist()) > MAX_MODEL_BYTES:
                 raise InvalidNetworkError(f"unpacked, it has more than the stated size of {MAX_MODEL_BYTES:,} bytes")
             for member in archive.infolist():
+                refuse_packing(member)
                 name = member.filename.removesuffix(".npy")
                 if name in arrays:
                     raise InvalidNetworkError(f"the array {shown(name)} stands there twice", value=name)
@@ -162,7 +174,9 @@ def _npy(raw: bytes, name: str) -> npt.NDArray[np.generic]:
     try:
         version = np.lib.format.read_magic(stream)
         readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-        shape, by_columns, kind = readers[version](stream)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of Python about the text of the header
+            shape, by_columns, kind = readers[version](stream)
     except Exception as error:  # whatever a damaged header makes NumPy's reader raise, TokenError for one
         raise InvalidNetworkError(f"the array {shown(name)} has no readable header ({_brief(error)})") from None
     if kind.hasobject:
@@ -170,7 +184,16 @@ def _npy(raw: bytes, name: str) -> npt.NDArray[np.generic]:
     data = raw[stream.tell() :]
     if any(length < 0 for length in shape) or math.prod(shape) * kind.itemsize != len(data):
         raise InvalidNetworkError(f"the array {shown(name)} has not the size that its header states", value=name)
-    return np.frombuffer(data, kind).reshape(shape, order="F" if by_columns else "C")
+    shaped: npt.NDArray[np.generic] = _shaped(np.frombuffer(data, kind), shape, name, "F" if by_columns else "C")
+    return shaped
+
+
+def _shaped(flat: npt.NDArray[np.generic], shape: tuple[int, ...], name: str, order: Literal["C", "F"] = "C") -> Any:
+    """Give the array with this shape, which may be beyond what NumPy can express where it has no entries."""
+    try:
+        return flat.reshape(shape, order=order)
+    except (ValueError, OverflowError):
+        raise InvalidNetworkError(f"the array {shown(name)} has a shape that is not read", value=name) from None
 
 
 @checked
@@ -185,7 +208,7 @@ def from_safetensors(path: Path, order: Sequence[str] | None = None) -> Network:
         UnsupportedError: for arrays that belong to no linear layer, or an order that is not determined.
         InexactInputError: for NaN and infinity.
     """
-    source = os.fsdecode(path)
+    source = source_of(path)
     raw = read_bytes(path)
     with named(source):
         return from_tensors(_safetensors(raw), order, "the file")
@@ -218,7 +241,7 @@ def _safetensors(raw: bytes) -> dict[str, npt.NDArray[np.generic]]:
         flat: npt.NDArray[np.generic] = np.frombuffer(data[start:end], kind)
         if form == "BF16":  # a bfloat16 is the upper half of a float32
             flat = (flat.astype(np.uint32) << np.uint32(16)).view(np.float32)
-        arrays[name] = flat.reshape(shape)
+        arrays[name] = _shaped(flat, shape, name)
     reached = 0
     for start, end in sorted(spans):
         if start != reached:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from semialg_fibers.errors import BudgetExceededError, CertificateRejected, InvalidNetworkError
-from semialg_fibers.exchange.files import read_text
+from semialg_fibers.exchange.files import read_text, source_of
 from semialg_fibers.exchange.json_text import network_from_parsed, network_to_json
 from semialg_fibers.exchange.json_values import Number, keys_of, named, parse_json, shown
 from semialg_fibers.geometry.scalar import MAX_DIGITS, Vector, vector
@@ -125,7 +125,7 @@ def read_certificate(path: str | bytes | os.PathLike[Any]) -> Stored | StoredPro
     Raises:
         InvalidNetworkError: where the file is no certificate (place: `file`).
     """
-    source = os.fsdecode(path)
+    source = source_of(path)
     text = read_text(source)
     with named(source):
         document = parse_json(text)

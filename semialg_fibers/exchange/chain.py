@@ -20,13 +20,18 @@ from operator import add, mul
 
 from flint import fmpq
 
-from semialg_fibers.errors import InvalidNetworkError, SemialgError, UnsupportedError
+from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, SemialgError, UnsupportedError
+from semialg_fibers.exchange.json_text import MAX_MATRIX_BYTES, MAX_ROW_DIGITS
 from semialg_fibers.geometry.floats import MAX_ENTRIES
 from semialg_fibers.geometry.linear import Matrix
-from semialg_fibers.geometry.scalar import ONE, ZERO, Vector
+from semialg_fibers.geometry.scalar import MAX_DIGITS, ONE, ZERO, Vector, shown
 from semialg_fibers.networks.layer import Layer, Network
 
 MAX_ROOT_BITS = 4096
+MAX_IDENTITY = 2048  # units of a layer that is put there, one entry for each pair of them
+MAX_NUMBER_BITS = MAX_DIGITS * 3322 // 1000  # of a number that coordinates are multiplied by
+MAX_BITS = MAX_ROW_DIGITS * 3322 // 1000  # of a number that was multiplied out
+MAX_WORK = 2**28  # entries that are multiplied out, each as often as it has 64 bits
 
 
 class ExchangeNote(UserWarning):
@@ -45,6 +50,7 @@ class Chain:
         self._offset: Vector = ()
         # Scalings before the open matrix: a list of (s, t), each a vector or one number for all coordinates.
         self._scalings: list[tuple[Vector | fmpq, Vector | fmpq]] = []
+        self._work = self._entries = 0
         self._rectified = False  # a ReLU stands before everything, and the width was not known yet
         self._opener = ""
 
@@ -79,13 +85,18 @@ class Chain:
         if len(shift) != outputs:
             raise InvalidNetworkError(f"{node}: the bias has {len(shift)} entries, the weight gives {outputs} outputs")
         self.expect(inputs, node)
+        self._entries = within_total(self._entries, outputs * inputs, node)
         inner: Vector | None = None
         if self._matrix is not None:
             self.notes.append(f"no ReLU stands between {self._opener} and {node}: their exact product is one layer")
+            width, bits = self._matrix.shape[1], bits_of(matrix) + bits_of(self._matrix)
+            self._spend(outputs * width, bits, node, steps=inputs // 16 + 1)
             inner, self._matrix = self._offset, matrix @ self._matrix
         elif self._scalings:
-            scales, inner = self._total(inputs)
-            self._matrix = scaled_columns(matrix, scales)
+            scales, inner = self._total(inputs, node)
+            common = _common(scales, node)
+            self._spend(outputs * inputs, bits_of(matrix) + _longest(scales) + common.bit_length(), node)
+            self._matrix = scaled_columns(matrix, scales, common)
         else:
             self._matrix = matrix
         self._offset = shift if inner is None else tuple(map(add, matrix.times(inner), shift))
@@ -100,11 +111,14 @@ class Chain:
         for part in (scales, shifts):
             if isinstance(part, tuple):
                 self.expect(len(part), node)
+                self._spend(len(part), 1, node, steps=128)  # a fraction for each coordinate
         if self._matrix is None:
             self._scalings.append((scales, shifts))
             return
         outputs = self._matrix.shape[0]
         factors, terms = spread(scales, outputs), spread(shifts, outputs)
+        self._spend(outputs * self._matrix.shape[1], bits_of(self._matrix) + _longest(factors), node)
+        self._spend(outputs, _longest(self._offset) + _longest(factors) + _longest(terms), node)
         self._matrix = scaled_rows(self._matrix, factors)
         self._offset = tuple(s * o + t for s, o, t in zip(factors, self._offset, terms, strict=True))
 
@@ -142,16 +156,39 @@ class Chain:
         if self._width is None:
             raise UnsupportedError(f"{node}: the width of its input is not known; put a flattened input in front")
         if self._matrix is None:
-            scales, self._offset = self._total(self._width)
+            scales, self._offset = self._total(self._width, node)
             self._matrix = diagonal(scales, node)
         self._closed.append(Layer(self._matrix, self._offset))
         self._matrix, self._offset, self._scalings = None, (), []
 
-    def _total(self, width: int) -> tuple[Vector, Vector]:
+    def _spend(self, entries: int, bits: int, node: str, steps: int = 1) -> None:
+        """Count what is multiplied out, before it is.
+
+        Raises:
+            UnsupportedError: beyond the stated sizes.
+        """
+        if bits > MAX_BITS or entries > MAX_ENTRIES or entries * bits > 8 * MAX_MATRIX_BYTES:
+            raise UnsupportedError(
+                f"{node}: multiplied out with what stands before it, a layer would have {entries:,} entries of up to "
+                f"{bits:,} bits, beyond the stated sizes; put a ReLU between, or round the numbers"
+            )
+        self._work += entries * steps * (1 + bits // 64)
+        if self._work > MAX_WORK:
+            raise BudgetExceededError(
+                f"{node}: multiplying out what stands between two ReLUs takes more than the stated {MAX_WORK:,} steps"
+            )
+
+    def _total(self, width: int, node: str) -> tuple[Vector, Vector]:
         """The scalings that wait for a matrix, as one: x ↦ s ∘ x + t."""
         scales, shifts = (ONE,) * width, (ZERO,) * width
         for factor, term in self._scalings:
             factors, terms = spread(factor, width), spread(term, width)
+            bits = _longest(factors) + max(_longest(scales), _longest(shifts)) + _longest(terms)
+            if bits > MAX_NUMBER_BITS:  # fractions, each brought to lowest terms, which takes longer than a product
+                raise UnsupportedError(
+                    f"{node}: multiplied out, its numbers are beyond the stated {MAX_DIGITS:,} digits"
+                )
+            self._spend(2 * width, bits, node, steps=16)
             scales = tuple(map(mul, factors, scales))
             shifts = tuple(f * t + u for f, t, u in zip(factors, shifts, terms, strict=True))
         return scales, shifts
@@ -191,6 +228,19 @@ class Chain:
         self.scaling(scales, tuple(b - s * m for b, s, m in zip(beta, scales, mean, strict=True)), node)
 
 
+def within_total(before: int, entries: int, node: str) -> int:
+    """Give the entries of all layers so far: one tensor of a file may stand in many layers.
+
+    Raises:
+        UnsupportedError: for more than `MAX_ENTRIES`.
+    """
+    if before + entries > MAX_ENTRIES:
+        raise UnsupportedError(
+            f"with {node} the layers have more than the stated size of {MAX_ENTRIES:,} entries in all"
+        )
+    return before + entries
+
+
 def inverse_root(value: fmpq, bits: int | None) -> tuple[fmpq, bool]:
     """Give 1/√v and True where √v is rational; else 1/r and False, r the nearest to √v with `bits` significant bits.
 
@@ -202,7 +252,7 @@ def inverse_root(value: fmpq, bits: int | None) -> tuple[fmpq, bool]:
     ((2/3, True), (128/181, False))
     """
     if value <= 0:
-        raise InvalidNetworkError(f"the variance plus epsilon is {value}, expected a positive number")
+        raise InvalidNetworkError(f"the variance plus epsilon is {shown(value)}, expected a positive number")
     p, q = int(value.p), int(value.q)
     if isqrt(p) ** 2 == p and isqrt(q) ** 2 == q:
         return fmpq(isqrt(q), isqrt(p)), True
@@ -237,11 +287,13 @@ def diagonal(scales: Vector, node: str) -> Matrix:
     """Give diag(s), where a ReLU or the end of the network stands without a layer.
 
     Raises:
-        UnsupportedError: for more than `MAX_ENTRIES` entries.
+        UnsupportedError: for more than `MAX_IDENTITY` units.
     """
     width = len(scales)
-    if width * width > MAX_ENTRIES:
-        raise UnsupportedError(f"{node} would need a layer of {width} × {width} entries, more than {MAX_ENTRIES:,}")
+    if width > MAX_IDENTITY:
+        raise UnsupportedError(
+            f"{node} would need a layer of {width} × {width} entries, of width beyond {MAX_IDENTITY:,}"
+        )
     return scaled_rows(Matrix.identity(width), scales)
 
 
@@ -255,9 +307,33 @@ def scaled_rows(matrix: Matrix, scales: Sequence[fmpq]) -> Matrix:
     return Matrix.from_integers(rows, denominators, matrix.shape[1])
 
 
-def scaled_columns(matrix: Matrix, scales: Sequence[fmpq]) -> Matrix:
-    """Give M diag(s)."""
-    common = lcm(*(int(scale.q) for scale in scales))
+def bits_of(matrix: Matrix) -> int:
+    """Give the bits of the longest numerator or denominator of a row over its common denominator."""
+    rows = zip(matrix.integer_rows(), matrix.denominators(), strict=True)
+    return max((max(*row, *(-value for value in row), below) for row, below in rows), default=0).bit_length()
+
+
+def _longest(values: Vector | fmpq) -> int:
+    """Give the bits of the longest numerator or denominator."""
+    vector = values if isinstance(values, tuple) else (values,)
+    return max((max(int(value.p).bit_length(), int(value.q).bit_length()) for value in vector), default=0)
+
+
+def _common(scales: Sequence[fmpq], node: str) -> int:
+    """Give the common denominator; refuse one that is too long as soon as it is."""
+    common = 1
+    for below in {int(scale.q) for scale in scales}:
+        common = lcm(common, below)
+        if common.bit_length() > MAX_BITS:
+            raise UnsupportedError(
+                f"{node}: the common denominator of what its inputs are multiplied by is beyond the stated size of "
+                f"{MAX_ROW_DIGITS:,} digits; round the numbers"
+            )
+    return common
+
+
+def scaled_columns(matrix: Matrix, scales: Sequence[fmpq], common: int) -> Matrix:
+    """Give M diag(s) for scales with this common denominator."""
     factors = [int(scale.p) * (common // int(scale.q)) for scale in scales]
     rows = [[a * b for a, b in zip(row, factors, strict=True)] for row in matrix.integer_rows()]
     return Matrix.from_integers(rows, [below * common for below in matrix.denominators()], matrix.shape[1])

@@ -3,6 +3,7 @@
 Main definitions
     read_network, write_network            a network and a file
     read_bytes                             a model file of another program, whole
+    source_of, refuse_packing              a path as text; what unpacks without bound
     write_text, write_bytes                anything else, written whole or not at all
     network_from_json, network_to_json     a network and the text of a file
 """
@@ -12,20 +13,35 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+import zipfile
 from contextlib import suppress
 from typing import Any
 
-from semialg_fibers.errors import InvalidNetworkError, SemialgError
+from semialg_fibers.errors import InvalidNetworkError, SemialgError, UnsupportedError
 from semialg_fibers.exchange.json_text import network_from_json, network_to_json
 from semialg_fibers.exchange.json_values import MAX_BYTES, named
 from semialg_fibers.geometry.arguments import checked
+from semialg_fibers.geometry.scalar import shown
 from semialg_fibers.networks.layer import Network
 
-MAX_MODEL_BYTES = 2**30  # of a model file of another program, whose numbers are short
+Path = str | bytes | os.PathLike[Any]
+MAX_MODEL_BYTES = 2**30  # of a model file of another program, whose numbers are short; of an archive, also unpacked
+
+
+def source_of(path: Any) -> str:
+    """Give a path as text.
+
+    Raises:
+        InvalidNetworkError: for what is no path.
+    """
+    try:
+        return os.fsdecode(path)
+    except TypeError:
+        raise InvalidNetworkError(f"a path is a text or a pathlib.Path, got {shown(path)}", value=path) from None
 
 
 @checked
-def read_network(path: str | bytes | os.PathLike[Any]) -> Network:
+def read_network(path: Path) -> Network:
     """Read the network in the file at `path`, exactly.
 
     A byte order mark at the start of the file is skipped.
@@ -34,17 +50,17 @@ def read_network(path: str | bytes | os.PathLike[Any]) -> Network:
         InvalidNetworkError: where there is no regular file of at most `MAX_BYTES` bytes that can be read, or its text
             is refused by `network_from_json` (place: `file`, and the place there).
     """
-    source = os.fsdecode(path)
+    source = source_of(path)
     return network_from_json(read_text(source), source)
 
 
-def read_text(path: str | bytes | os.PathLike[Any]) -> str:
+def read_text(path: Path) -> str:
     """Give the text of a regular file of at most `MAX_BYTES` bytes.
 
     Raises:
         InvalidNetworkError: where there is no such file, or it is not UTF-8 (place: `file`, `line`).
     """
-    source = os.fsdecode(path)
+    source = source_of(path)
     with named(source):
         raw = _read_bytes(source, MAX_BYTES)
         try:
@@ -56,19 +72,31 @@ def read_text(path: str | bytes | os.PathLike[Any]) -> str:
             ) from None
 
 
-def read_bytes(path: str | bytes | os.PathLike[Any]) -> bytes:
+def read_bytes(path: Path) -> bytes:
     """Give the bytes of a regular file of at most `MAX_MODEL_BYTES` bytes: a trained model.
 
     Raises:
         InvalidNetworkError: where there is no such file (place: `file`).
     """
-    source = os.fsdecode(path)
+    source = source_of(path)
     with named(source):
         return _read_bytes(source, MAX_MODEL_BYTES)
 
 
+def refuse_packing(member: zipfile.ZipInfo) -> None:
+    """Refuse a member of an archive that is packed in a way whose unpacking Python does not bound.
+
+    Of BZIP2 and LZMA it unpacks whole blocks, whatever size the archive declares: megabytes of each byte.
+
+    Raises:
+        UnsupportedError: for anything but stored and deflated members, which is what the libraries write.
+    """
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise UnsupportedError(f"{shown(member.filename)} is packed neither stored nor deflated, which is not read")
+
+
 @checked
-def write_network(net: Network, path: str | bytes | os.PathLike[Any]) -> None:
+def write_network(net: Network, path: Path) -> None:
     """Write the network to the file at `path`, which is replaced as a whole or left untouched.
 
     Raises:
@@ -76,12 +104,12 @@ def write_network(net: Network, path: str | bytes | os.PathLike[Any]) -> None:
         UnsupportedError: for a domain that the format does not know.
         SemialgError: where the file cannot be written (place: `file`).
     """
-    with named(os.fsdecode(path)):
+    with named(source_of(path)):
         text = network_to_json(net)
     write_text(text, path)
 
 
-def write_text(text: str, path: str | bytes | os.PathLike[Any]) -> None:
+def write_text(text: str, path: Path) -> None:
     """Write the text to the file at `path`, which is replaced as a whole or left untouched.
 
     Raises:
@@ -90,7 +118,7 @@ def write_text(text: str, path: str | bytes | os.PathLike[Any]) -> None:
     _write(text, path)
 
 
-def write_bytes(data: bytes, path: str | bytes | os.PathLike[Any]) -> None:
+def write_bytes(data: bytes, path: Path) -> None:
     """Write the bytes to the file at `path`, which is replaced as a whole or left untouched.
 
     Raises:
@@ -99,8 +127,8 @@ def write_bytes(data: bytes, path: str | bytes | os.PathLike[Any]) -> None:
     _write(data, path)
 
 
-def _write(data: str | bytes, path: str | bytes | os.PathLike[Any]) -> None:
-    source = os.fsdecode(path)
+def _write(data: str | bytes, path: Path) -> None:
+    source = source_of(path)
     with named(source):
         try:
             _replace(os.path.realpath(source), data.encode() if isinstance(data, str) else data)

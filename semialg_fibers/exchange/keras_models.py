@@ -14,15 +14,16 @@ import json
 import os
 import re
 import tempfile
+import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator
 from math import prod
 from typing import Any
 
-from semialg_fibers.errors import InexactInputError, InvalidNetworkError, UnsupportedError
+from semialg_fibers.errors import InexactInputError, InvalidNetworkError, SemialgError, UnsupportedError
 from semialg_fibers.exchange.chain import Chain
-from semialg_fibers.exchange.files import MAX_MODEL_BYTES, read_bytes
+from semialg_fibers.exchange.files import MAX_MODEL_BYTES, read_bytes, refuse_packing, source_of
 from semialg_fibers.exchange.json_values import Number, Object, named, parse_json
 from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.floats import MAX_ENTRIES, dyadic_matrix, dyadic_vector
@@ -67,7 +68,7 @@ def from_keras(model: Any, root_bits: int | None = None, logits: bool = False) -
             f"Keras does not find its backend ({error}): install PyTorch, say, and set KERAS_BACKEND=torch"
         ) from None
     if isinstance(model, str | bytes | os.PathLike):
-        source = os.fsdecode(model)
+        source = source_of(model)
         raw = read_bytes(model)
         with named(source):
             return _network(keras, _loaded(keras, raw), root_bits, logits)
@@ -147,12 +148,19 @@ def _refuse_unflattened(layer: Any, what: str) -> None:
         )
 
 
+def _numbers(keras: Any, value: Any) -> Any:
+    """Give a variable as a NumPy array; that some backends do it in a way that NumPy will drop is not our caller's."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return keras.ops.convert_to_numpy(value)
+
+
 def _dense(keras: Any, chain: Chain, layer: Any, what: str) -> None:
     if getattr(layer, "lora_enabled", False) or getattr(layer, "quantization_mode", None):
         raise UnsupportedError(f"{what} is quantised or has LoRA factors, which are not read", value=layer.name)
     try:
-        matrix = dyadic_matrix(keras.ops.convert_to_numpy(layer.kernel).T)
-        offset = dyadic_vector(keras.ops.convert_to_numpy(layer.bias)) if layer.use_bias else None
+        matrix = dyadic_matrix(_numbers(keras, layer.kernel).T)
+        offset = dyadic_vector(_numbers(keras, layer.bias)) if layer.use_bias else None
     except (InexactInputError, InvalidNetworkError, UnsupportedError) as error:
         raise type(error)(f"{what}: {error.message}", **error.place) from None
     chain.affine(matrix, offset, what)
@@ -160,7 +168,7 @@ def _dense(keras: Any, chain: Chain, layer: Any, what: str) -> None:
 
 def _batch_norm(keras: Any, chain: Chain, layer: Any, root_bits: int | None, what: str) -> None:
     def stored(value: Any) -> Vector | None:
-        return None if value is None else dyadic_vector(keras.ops.convert_to_numpy(value))
+        return None if value is None else dyadic_vector(_numbers(keras, value))
 
     mean, variance = stored(layer.moving_mean), stored(layer.moving_variance)
     axis = layer.axis if isinstance(layer.axis, int) else None
@@ -201,6 +209,8 @@ def _loaded(keras: Any, raw: bytes) -> Any:
                 raise InvalidNetworkError(f"a .keras file holds {', '.join(sorted(MEMBERS))} and nothing else")
             if sum(member.file_size for member in members) > MAX_MODEL_BYTES:
                 raise InvalidNetworkError(f"unpacked, it has more than the stated size of {MAX_MODEL_BYTES:,} bytes")
+            for member in members:
+                refuse_packing(member)
             config = archive.read("config.json").decode()
             weights = archive.read("model.weights.h5")
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError) as error:
@@ -212,8 +222,9 @@ def _loaded(keras: Any, raw: bytes) -> Any:
     _check_sizes(described)
     _check_weights(weights)
     try:
-        model = keras.saving.deserialize_keras_object(json.loads(config), safe_mode=True)
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of Keras about itself
+            model = keras.saving.deserialize_keras_object(json.loads(config), safe_mode=True)
             path = os.path.join(folder, "model.weights.h5")
             with open(path, "wb") as file:
                 file.write(weights)
@@ -301,5 +312,7 @@ def _check_weights(raw: bytes) -> None:
                     raise UnsupportedError("the weights of the file point to other places, which are not followed")
                 if not small:
                     raise InvalidNetworkError("an array of the file is larger than the file may be")
-    except (OSError, RuntimeError, ValueError, KeyError, TypeError) as error:
+    except SemialgError:
+        raise
+    except Exception as error:  # whatever damaged bytes make HDF5's reader raise, OverflowError for one
         raise InvalidNetworkError(f"the weights of the file cannot be read ({shown(str(error))})") from None

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 from flint import fmpq
 
 from semialg_fibers.errors import InexactInputError, InvalidNetworkError, UnsupportedError
-from semialg_fibers.exchange.chain import Chain, scaled_rows
+from semialg_fibers.exchange.chain import MAX_IDENTITY, Chain, scaled_rows
+from semialg_fibers.exchange.files import MAX_MODEL_BYTES
 from semialg_fibers.geometry.floats import dyadic_matrix, dyadic_vector
 from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, exact_from_float, shown
 from semialg_fibers.networks.layer import Network
@@ -65,9 +66,12 @@ class _Reader:
         self.constants: dict[str, Array] = {}
         if len(graph.sparse_initializer):
             raise UnsupportedError("the graph has sparse initializers, which are not read; make them dense first")
+        self.bytes = 0
         for tensor in graph.initializer:
             self._new(tensor.name)
-            self.constants[tensor.name] = to_array(tensor)
+            self.constants[tensor.name] = self._kept(to_array(tensor))
+        # No layer can take more coordinates than this: the shape of an input may claim any number for free.
+        self.most = max([MAX_IDENTITY, *(constant.size for constant in self.constants.values())])
         inputs = [value for value in graph.input if value.name not in self.constants]
         if len(inputs) != 1 or len(graph.output) != 1:
             raise UnsupportedError(
@@ -102,6 +106,13 @@ class _Reader:
 
     # constants, names and shapes
 
+    def _kept(self, constant: Array) -> Array:
+        """Count the bytes of all constants: tensors may share one file, and a Cast may double them again and again."""
+        self.bytes += int(constant.nbytes)
+        if self.bytes > MAX_MODEL_BYTES:
+            raise UnsupportedError(f"its constants take more than the stated size of {MAX_MODEL_BYTES:,} bytes")
+        return constant
+
     def _new(self, name: str, moving: Container[str] = ()) -> None:
         if not name or name in moving or name in self.constants:
             raise InvalidNetworkError(f"the name {shown(name)} is given to two values of the graph", value=name)
@@ -134,7 +145,7 @@ class _Reader:
         if kind == "Constant" and len(attributes) == 1 and not given:
             name, attribute = next(iter(attributes.items()))
             if name == "value":
-                return self.to_array(attribute.t)
+                return self._kept(self.to_array(attribute.t))
             if name in ("value_float", "value_floats"):
                 return np.array(attribute.f if name == "value_float" else list(attribute.floats), dtype=np.float32)
             if name in ("value_int", "value_ints"):
@@ -149,8 +160,8 @@ class _Reader:
             form = np.dtype(self.to_kind(attributes["to"].i))
             if form.name != FLOATS[attributes["to"].i]:  # older versions of onnx put float32 in the place of bfloat16
                 raise UnsupportedError(f"{_named(node)} casts to a type that this version of onnx does not have")
-            with np.errstate(over="ignore"):  # infinity is refused where it is used
-                return given[0].astype(form)  # rounds where the model does
+            with np.errstate(over="ignore", invalid="ignore"):  # infinity and NaN are refused where they are used
+                return self._kept(given[0].astype(form))  # rounds where the model does
         raise UnsupportedError(f"{_named(node)} computes a constant in a way that is not read", value=node.name)
 
     def _start(self) -> None:
@@ -276,8 +287,13 @@ class _Reader:
         import numpy as np
 
         full = {"rows": (1, *shape), "columns": (*shape, 1), "vector": shape}[self.lie]
+        if prod(shape) > max(self.most, constant.size):
+            raise UnsupportedError(f"it has {prod(shape):,} coordinates, more than any weight takes")
         try:
-            return dyadic_vector(np.broadcast_to(constant, full).ravel())
+            spread = np.broadcast_to(constant, full)
+            return (
+                dyadic_vector(constant.ravel()) * prod(shape) if constant.size == 1 else dyadic_vector(spread.ravel())
+            )
         except ValueError:
             raise UnsupportedError(
                 f"a constant of shape {constant.shape} does not fit samples of shape {shape}"

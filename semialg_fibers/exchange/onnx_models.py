@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from semialg_fibers.errors import InvalidNetworkError, SemialgError, UnsupportedError
 from semialg_fibers.exchange.arrays import nearest_arrays
 from semialg_fibers.exchange.chain import ExchangeNote
-from semialg_fibers.exchange.files import read_bytes
+from semialg_fibers.exchange.files import read_bytes, source_of
 from semialg_fibers.exchange.json_values import named
 from semialg_fibers.exchange.onnx_graph import FLOATS, read_graph
 from semialg_fibers.geometry.arguments import checked
@@ -51,7 +51,7 @@ def from_onnx(model: Any, root_bits: int | None = None, logits: bool = False) ->
     """
     framework = _onnx()
     if isinstance(model, str | bytes | os.PathLike):
-        source = os.fsdecode(model)
+        source = source_of(model)
         raw = read_bytes(model)
         with named(source):
             try:
@@ -126,7 +126,7 @@ def _external(entries: dict[str, str], folder: str | None) -> bytes:
     try:
         path = os.path.realpath(os.path.join(folder, location))
         inside = bool(location) and not os.path.isabs(location) and os.path.commonpath([path, folder]) == folder
-    except ValueError:  # a null byte, or another drive
+    except (TypeError, ValueError):  # bytes that are no UTF-8, a null byte, or another drive
         inside = False
     if not inside:
         raise UnsupportedError(f"its data lie in {shown(location)}, outside the folder of the model, and are not read")

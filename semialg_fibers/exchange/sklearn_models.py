@@ -13,6 +13,7 @@ from semialg_fibers.errors import InvalidNetworkError, UnsupportedError
 from semialg_fibers.exchange.arrays import from_arrays
 from semialg_fibers.exchange.chain import ExchangeNote
 from semialg_fibers.geometry.arguments import checked
+from semialg_fibers.geometry.scalar import shown
 from semialg_fibers.networks.layer import Network
 
 
@@ -28,6 +29,8 @@ def from_sklearn(model: Any) -> Network:
         InvalidNetworkError: for a model that was not fitted.
         InexactInputError: for NaN and infinity.
     """
+    import numpy as np
+
     try:
         from sklearn.neural_network import MLPClassifier, MLPRegressor
     except ImportError:
@@ -35,18 +38,21 @@ def from_sklearn(model: Any) -> Network:
     # A subclass may compute something else.
     if type(model) not in (MLPClassifier, MLPRegressor):
         raise UnsupportedError(f"from_sklearn reads an MLPClassifier or an MLPRegressor, got {type(model).__name__}")
-    if not hasattr(model, "coefs_"):
+    weights: Any
+    biases: Any
+    parts = [getattr(model, name, None) for name in ("coefs_", "intercepts_", "activation", "out_activation_")]
+    weights, biases, hidden, final = parts
+    if any(part is None for part in parts):
         raise InvalidNetworkError(f"the {type(model).__name__} was not fitted: call its fit first")
-    if len(model.coefs_) > 1 and model.activation != "relu":
-        raise UnsupportedError(
-            f"the hidden activation is {model.activation}, only relu is read", value=model.activation
-        )
-    net = from_arrays([(weight.T, bias) for weight, bias in zip(model.coefs_, model.intercepts_, strict=True)])
-    if model.out_activation_ not in ("softmax", "logistic", "identity"):
-        raise UnsupportedError(
-            f"the output activation {model.out_activation_} is not known", value=model.out_activation_
-        )
-    if model.out_activation_ != "identity":
-        note = f"the output activation {model.out_activation_} was dropped: the network gives the logits"
+    arrays = [*weights, *biases] if isinstance(weights, list | tuple) and isinstance(biases, list | tuple) else []
+    if not arrays or not all(isinstance(array, np.ndarray) for array in arrays) or len(weights) != len(biases):
+        raise InvalidNetworkError(f"coefs_ and intercepts_ of the {type(model).__name__} are no lists of arrays")
+    if len(weights) > 1 and not (isinstance(hidden, str) and hidden == "relu"):
+        raise UnsupportedError(f"the hidden activation is {shown(hidden)}, only relu is read", value=hidden)
+    if not isinstance(final, str) or final not in ("softmax", "logistic", "identity"):
+        raise UnsupportedError(f"the output activation {shown(final)} is not known", value=final)
+    net = from_arrays([(weight.T, bias) for weight, bias in zip(weights, biases, strict=True)])
+    if final != "identity":
+        note = f"the output activation {final} was dropped: the network gives the logits"
         warnings.warn(ExchangeNote(note), stacklevel=2)
     return net

@@ -23,6 +23,7 @@ from semialg_fibers.geometry.scalar import shown
 from semialg_fibers.networks.layer import Network
 
 Tensors = Mapping[str, Any]
+MAX_LAYERS = 1_000  # whose order is searched for
 MAX_STEPS = 100_000  # of the search for an order
 
 
@@ -86,8 +87,8 @@ def _layers(tensors: Tensors, source: str) -> tuple[dict[str, Any], dict[str, An
 
 def _ordered(weights: Tensors, order: Sequence[str] | None) -> list[str]:
     if order is not None:
-        stated = list(order)
-        if isinstance(order, str) or sorted(map(str, stated)) != sorted(weights):
+        stated = [str(name) for name in order] if isinstance(order, Sequence) and not isinstance(order, str) else []
+        if sorted(stated) != sorted(weights):
             raise InvalidNetworkError(
                 f"order names each layer once; the layers are {_listed(weights)}, got {shown(order)}", value=order
             )
@@ -110,6 +111,11 @@ def _ordered(weights: Tensors, order: Sequence[str] | None) -> list[str]:
 
 def _fitting(weights: Tensors) -> Iterator[list[str]]:
     """Yield the orders in which widths chain and numbered names ascend."""
+    if len(weights) > MAX_LAYERS:
+        raise BudgetExceededError(
+            f"there are {len(weights):,} layers, and the order is searched for at most {MAX_LAYERS:,}: state it with "
+            "order=[...]"
+        )
     tokens = {prefix: re.split(r"([0-9]+)", prefix) for prefix in weights}
     before = {p: {q for q in weights if q != p and _precedes(tokens[q], tokens[p])} for p in weights}
     steps = 0
@@ -136,8 +142,9 @@ def _precedes(a: Sequence[str], b: Sequence[str]) -> bool:
     """Whether the first difference of two names, split at their numbers, is a number, smaller in a."""
     for i, (s, t) in enumerate(zip(a, b, strict=False)):
         if s != t:
-            # A leading zero would make two texts of one number.
-            return i % 2 == 1 and (int(s), len(s)) < (int(t), len(t))
+            # The length last: a leading zero would make two texts of one number.
+            (m, n) = (s.lstrip("0"), t.lstrip("0"))  # compared as texts: a name may hold a number of any length
+            return i % 2 == 1 and (len(m), m, len(s)) < (len(n), n, len(t))
     return False
 
 

@@ -5,7 +5,8 @@ Main definitions
     to_torch      nn.Sequential of Linear and ReLU, each parameter the nearest float
 
 A module is read by tracing its forward pass: one chain of layers, and every operation on the way is known or refused by
-name. Files are opened with weights_only=True and nothing else, by versions of PyTorch in which that is safe.
+name. Files are judged by exchange.torch_files, then opened with weights_only=True and nothing else, by versions of
+PyTorch in which that is safe.
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ from flint import fmpq
 from semialg_fibers.errors import InexactInputError, InvalidNetworkError, SemialgError, UnsupportedError
 from semialg_fibers.exchange.arrays import array_of_tensor, nearest_arrays
 from semialg_fibers.exchange.chain import Chain, ExchangeNote
-from semialg_fibers.exchange.files import read_bytes
+from semialg_fibers.exchange.files import read_bytes, source_of
 from semialg_fibers.exchange.json_values import named
 from semialg_fibers.exchange.state_dicts import from_tensors
+from semialg_fibers.exchange.torch_files import OBJECTS, judged
 from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.floats import dyadic_matrix, dyadic_vector, nearest
 from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, exact_from_float, shown
@@ -62,7 +64,7 @@ def from_torch(
     if isinstance(model, torch.nn.Module):
         return _traced(torch, model, root_bits, logits)
     if isinstance(model, str | bytes | os.PathLike):
-        source = os.fsdecode(model)
+        source = source_of(model)
         raw = read_bytes(model)
         with named(source):
             return _from_state(torch, _loaded(torch, raw), order, "the file")
@@ -90,15 +92,13 @@ def _torch() -> Any:
 def _loaded(torch: Any, raw: bytes) -> Any:
     import pickle
 
+    raw = judged(raw)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return torch.load(io.BytesIO(raw), map_location="cpu", weights_only=True)
     except pickle.UnpicklingError:
-        raise UnsupportedError(
-            "the file holds Python objects besides tensors, which are not loaded because loading them runs code; "
-            "save the state dict instead: torch.save(model.state_dict(), path)"
-        ) from None
+        raise UnsupportedError(OBJECTS) from None
     except Exception as error:  # whatever a damaged file makes the reader raise
         raise InvalidNetworkError(f"this is no readable PyTorch file ({type(error).__name__})") from None
 
@@ -127,8 +127,8 @@ def _array(tensor: Any, name: str) -> Any:
     """Give a tensor as a NumPy array with the same values."""
     try:
         return array_of_tensor(tensor)
-    except UnsupportedError as error:
-        raise UnsupportedError(f"{shown(name)}: {error.message}", value=name) from None
+    except (UnsupportedError, InvalidNetworkError) as error:
+        raise type(error)(f"{shown(name)}: {error.message}", value=name) from None
 
 
 # modules

@@ -52,7 +52,7 @@ class Family:
 
     `name` says what is enumerated; `source` is a text that determines the inputs, such as a network's JSON. `work` is a
     function of a module, from a tuple of inputs to a JSON value. `inputs` may be any sequence that computes its members
-    when asked, such as a range.
+    when asked, such as a range. `fits` tells whether a value from a checkpoint has the shape of a result.
 
     >>> Family("squares", "0..9", range(10), _sum_of_squares, size=4).chunk(2)
     (8, 9)
@@ -63,6 +63,7 @@ class Family:
     inputs: Sequence[Any]
     work: Callable[[tuple[Any, ...]], Any]
     size: int = 1
+    fits: Callable[[Any], bool] | None = None
 
     def __post_init__(self) -> None:
         """Check the size of a chunk.
@@ -142,7 +143,7 @@ class Runner:
         Raises:
             SemialgError: where the work itself refuses; where a chunk fails `retries` + 1 times (`.chunk`, `.inputs`);
                 where the checkpoint cannot be written.
-            InvalidNetworkError: where the checkpoint belongs to other input.
+            InvalidNetworkError: where the checkpoint belongs to other input, or is damaged.
         """
         with ExitStack() as stack:
             store = None
@@ -169,7 +170,17 @@ class _Run:
             self.runner.watch(Progress(self.done, self.total, self.before, time.monotonic() - self.start))
 
     def _kept(self, number: int) -> str | None:
-        return None if self.store is None else self.store.get(number)
+        text = None if self.store is None else self.store.get(number)
+        if text is None or self.store is None:
+            return None
+        try:
+            value = json.loads(text)
+            fits = self.family.fits is None or self.family.fits(value)
+        except (ValueError, RecursionError):  # no JSON, numbers of too many digits, or nested too deeply
+            fits = False
+        if not fits:
+            raise self.store.damaged(number)
+        return text
 
     def _complete(self, number: int, text: str) -> str:
         if self.store is not None:

@@ -20,6 +20,7 @@ from multiprocessing import get_context, parent_process
 
 from semialg_fibers.errors import InvalidNetworkError, SemialgError, UnsupportedError
 from semialg_fibers.geometry.arguments import checked
+from semialg_fibers.geometry.scalar import shown
 
 
 @checked
@@ -30,7 +31,7 @@ def process_pool(workers: int) -> Callable[[], Executor]:
         InvalidNetworkError: for a number of workers that is not positive.
     """
     if not isinstance(workers, int) or isinstance(workers, bool) or workers < 1:
-        raise InvalidNetworkError(f"the number of workers is at least 1, got {workers!r}", value=workers)
+        raise InvalidNetworkError(f"the number of workers is at least 1, got {shown(workers)}", value=workers)
     return partial(_make_pool, workers)
 
 

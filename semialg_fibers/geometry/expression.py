@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from flint import Ordering, fmpq, fmpq_mpoly_ctx, fmpz
 
 from semialg_fibers.errors import UndecidedSignError, UnsupportedError
-from semialg_fibers.geometry.scalar import ONE, ZERO, sympy_rational
+from semialg_fibers.geometry.scalar import ONE, ZERO, shown, sympy_rational
 from semialg_fibers.geometry.signs import (
     NEGATIVE,
     POSITIVE,
@@ -395,5 +395,5 @@ def undecided(value: Any) -> UndecidedSignError:
             advice = f'declare it, as in Symbol("{letter.name}", positive=True), or substitute a number'
             return UndecidedSignError(f"the sign of {letter.name} is not declared: {advice}", expression=letter)
     advice = 'declare a letter for it, as in Symbol("s", positive=True), or substitute numbers'
-    words = f"the sign of {value} depends on the values of its letters: {advice}"
+    words = f"the sign of {shown(value)} depends on the values of its letters: {advice}"
     return UndecidedSignError(words, expression=to_sympy(value))

@@ -47,7 +47,8 @@ def dyadic_matrix(array: Any) -> Matrix:
     import numpy as np
 
     bits = SIGNIFICAND[values.dtype.name]
-    values = values.astype(np.float64)  # exact: the widest of the four
+    with np.errstate(invalid="ignore"):  # signalling NaN, refused below
+        values = values.astype(np.float64)  # exact: the widest of the four
     finite = np.isfinite(values)
     if not finite.all():
         row, column = (int(i) for i in np.argwhere(~finite)[0])
@@ -99,6 +100,8 @@ def _checked(array: Any, dimensions: int) -> npt.NDArray[np.generic]:
     if values.ndim != dimensions:
         kind = {1: "one dimension", 2: "two dimensions"}[dimensions]
         raise InvalidNetworkError(f"expected an array of {kind}, got shape {values.shape}")
+    if values.size == 0 and len(values):  # it may claim any number of empty rows for free
+        raise InvalidNetworkError(f"the rows of an array have at least one entry, got shape {values.shape}")
     if values.size > MAX_ENTRIES:
         raise InvalidNetworkError(f"{values.size:,} entries are more than the stated size of {MAX_ENTRIES:,}")
     if values.dtype.kind not in "iu" and values.dtype.name not in SIGNIFICAND:

@@ -71,7 +71,7 @@ def read_expression(value: Any, depth: int = 0) -> Expression:
             raise InvalidNetworkError(f"{shown(value)} divides by zero", value=value)
         return Expression.read(base ** int(value.exp))
     raise InvalidNetworkError(
-        f"expected a rational function of letters with rational coefficients, got {value}", value=str(value)
+        f"expected a rational function of letters with rational coefficients, got {shown(value)}", value=value
     )
 
 
@@ -80,9 +80,9 @@ def _read_letter(value: Any) -> Expression:
 
     if type(value) is not sympy.Symbol:
         kind = type(value).__name__
-        raise InvalidNetworkError(f"a letter is a sympy.Symbol, which its name tells apart; {value} is a {kind}")
+        raise InvalidNetworkError(f"a letter is a sympy.Symbol, which its name tells apart; {shown(value)} is a {kind}")
     if value.is_extended_real is False or value.is_finite is False or not value.is_commutative:
-        raise InvalidNetworkError(f"the letter {value} is not a real number", value=str(value))
+        raise InvalidNetworkError(f"the letter {shown(value)} is not a real number", value=value)
     return Expression.read(0) if letter_signs(value) == {0} else Expression.of_symbol(value)
 
 

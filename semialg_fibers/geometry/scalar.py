@@ -91,15 +91,17 @@ def _exact_foreign(value: Any) -> fmpq:
     if getattr(value, "is_Number", False):
         _refuse_infinite(value, value.is_finite)
     if getattr(value, "is_Float", False):
-        raise InexactInputError(f"the SymPy Float {value} is not exact: write a Rational", value=value)
+        raise InexactInputError(f"the SymPy Float {shown(value)} is not exact: write a Rational", value=value)
     if hasattr(value, "free_symbols"):
-        raise InvalidNetworkError(f"expected a rational number, got the expression {value}", value=value, symbolic=True)
+        raise InvalidNetworkError(
+            f"expected a rational number, got the expression {shown(value)}", value=value, symbolic=True
+        )
     raise InvalidNetworkError(f"expected a rational number, got {shown(value)}", value=value)
 
 
 def _refuse_infinite(value: Any, finite: bool) -> None:
     if not finite:
-        raise InexactInputError(f"{value} is not a number that a network can hold", value=value)
+        raise InexactInputError(f"{shown(value)} is not a number that a network can hold", value=value)
 
 
 def shown(value: Any) -> str:
@@ -108,8 +110,8 @@ def shown(value: Any) -> str:
         text = repr(value)
     except ValueError:  # Python writes no integers of more than 4300 digits
         return f"a {type(value).__name__} with a number of very many digits"
-    except RecursionError:
-        return f"a {type(value).__name__} that is nested very deeply"
+    except Exception:  # whatever the class of another program raises, and nesting without end
+        return f"a {type(value).__name__}"
     text = " ".join(text.split())
     return text if len(text) <= 60 else f"{text[:50]}... ({len(text)} characters)"
 

@@ -29,7 +29,7 @@ from semialg_fibers.geometry.expression import Expression, to_sympy
 from semialg_fibers.geometry.insertion import put
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.reading import scalar
-from semialg_fibers.geometry.scalar import ZERO, Vector, vector
+from semialg_fibers.geometry.scalar import ZERO, Vector, shown, vector
 from semialg_fibers.geometry.signs import declared
 from semialg_fibers.geometry.symbolic_matrix import SymbolicMatrix, matrix_of
 
@@ -184,7 +184,7 @@ class Network:
             raise InvalidNetworkError("a network needs at least one layer")
         where = Space(chained[0].inputs) if domain is None else domain
         if not isinstance(where, Domain):
-            raise InvalidNetworkError(f"a domain is a Space, Orthant, Box or Polyhedron, got {where!r}", value=domain)
+            raise InvalidNetworkError(f"expected a Space, Orthant, Box or Polyhedron, got {shown(where)}", value=domain)
         if where.dimension != chained[0].inputs:
             raise InvalidNetworkError(
                 f"the domain has dimension {where.dimension}, the first layer takes {chained[0].inputs} inputs"
@@ -282,7 +282,7 @@ class Network:
         for j, row in enumerate(signs):
             if not isinstance(row, str) or len(row) != n1 + 1 or set(row) - set("+-"):
                 raise InvalidNetworkError(
-                    f"row {j + 1}: expected {n1 + 1} characters + or -, bias last, got {row!r}", row=j
+                    f"row {j + 1}: expected {n1 + 1} characters + or -, bias last, got {shown(row)}", row=j
                 )
         words = {"+": "positive", "-": "negative"}
         outer = "nonzero" if m == 1 else "real"

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, UnsupportedError
 from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.enumeration import Family, Runner
+from semialg_fibers.geometry.scalar import shown
 from semialg_fibers.networks.neuron_kind import DEAD, LINEAR, NONLINEAR
 from semialg_fibers.questions.sign_patterns import Rows, extended, first_rows, orbit_count, row_text
 
@@ -205,6 +206,15 @@ def _work(inputs: tuple[tuple[int, int, int, Rows], ...]) -> list[list[Any]]:
     return found
 
 
+def _are_rows(value: Any, n1: int, n2: int) -> bool:
+    """Whether this is a list of what `_work` gives for a pattern."""
+    if not isinstance(value, list) or not all(isinstance(row, list) and len(row) == 4 for row in value):
+        return False
+    whole = all(isinstance(rows, list) and len(rows) == n2 for rows, *_ in value)
+    counts = all(type(count) is int and count >= 0 for _, *told in value for count in told)
+    return whole and counts and all(type(row) is int and 0 <= row < 2 ** (n1 + 1) for rows, *_ in value for row in rows)
+
+
 @dataclass(frozen=True)
 class Atlas:
     """All sign patterns of an architecture up to relabelling, in lexicographic order ("+" before "-")."""
@@ -304,7 +314,7 @@ def atlas(d: int, n1: int, n2: int, m: int, runner: Runner | None = None) -> Atl
     """
     for name, width in (("d", d), ("n1", n1), ("n2", n2), ("m", m)):
         if not isinstance(width, int) or isinstance(width, bool) or width < 1:
-            raise InvalidNetworkError(f"{name} is a number of units, at least 1, got {width!r}", value=width)
+            raise InvalidNetworkError(f"{name} is a number of units, at least 1, got {shown(width)}", value=width)
     if n1 > d:
         raise UnsupportedError(
             f"the atlas is about bottlenecks, n1 ≤ d; for n1 = {n1} > d = {d} types and hidden hyperplanes depend on "
@@ -316,7 +326,8 @@ def atlas(d: int, n1: int, n2: int, m: int, runner: Runner | None = None) -> Atl
             f"n1 ≤ {LARGEST_N1} and {LONGEST} signs; probabilities have closed forms: see `Initialisation`"
         )
     inputs = [(n1, n2, m, rows) for rows in first_rows(n1, min(2, n2 - 1))]
-    family = Family(f"atlas {d} {n1} {n2} {m}", "", inputs, _work, size=-(-len(inputs) // 64))
+    size = -(-len(inputs) // 64)
+    family = Family(f"atlas {d} {n1} {n2} {m}", "", inputs, _work, size, lambda value: _are_rows(value, n1, n2))
     found = [row for rows in (runner or Runner()).run(family) for row in rows]
     widths = (d, n1, n2, m)
     return Atlas(

@@ -32,7 +32,7 @@ def cell_count(net: Network, runner: Runner | None = None, budget: int = 100_000
     >>> cell_count(Network([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, 1, 1]], [0])]))
     7
     """
-    return sum((runner or Runner()).run(_family(net, budget, _number)))
+    return sum((runner or Runner()).run(_family(net, budget, _number, _is_number)))
 
 
 @checked
@@ -42,13 +42,22 @@ def cell_patterns(net: Network, runner: Runner | None = None, budget: int = 100_
     >>> list(cell_patterns(Network([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])))
     [('01',), ('10',)]
     """
-    for found in (runner or Runner()).run(_family(net, budget, _patterns)):
+    for found in (runner or Runner()).run(_family(net, budget, _patterns, _are_patterns)):
         yield from map(tuple, found)
 
 
-def _family(net: Network, budget: int, work: Callable[..., Any]) -> Family:
+def _family(net: Network, budget: int, work: Callable[..., Any], fits: Callable[[Any], bool]) -> Family:
     inputs = [(net, branch, budget) for branch in branches(net, CHUNKS, budget)]
-    return Family(f"cells of {net}", repr((net.layers, net.domain, budget)), inputs, work)
+    return Family(f"cells of {net}", repr((net.layers, net.domain, budget)), inputs, work, fits=fits)
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _are_patterns(value: Any) -> bool:
+    lists = isinstance(value, list) and all(isinstance(pattern, list) for pattern in value)
+    return lists and all(isinstance(bits, str) and set(bits) <= {"0", "1"} for pattern in value for bits in pattern)
 
 
 def _number(inputs: tuple[tuple[Network, Branch, int], ...]) -> int:

@@ -61,13 +61,19 @@ def _count(net: Network, number: int, family: ComponentFamily, runner: Runner, b
     bits = min(CHUNK_BITS, problem.k)
     inputs = [(problem, prefix, budget) for prefix in product((0, 1), repeat=bits)]
     name = f"components of {net}" + (f", family {number + 1}" if number else "")
-    chunks = Family(name, repr((net.layers, net.domain, number, budget)), inputs, _work)
+    chunks = Family(name, repr((net.layers, net.domain, number, budget)), inputs, _work, fits=_is_interval)
     low = high = 0
     for (found,) in runner.run(chunks):
         low, high = low + found[0], high + found[1]
     if low < high:
         raise over_budget(low, high, f"{budget} sets in each of {len(inputs)} chunks")
     return low
+
+
+def _is_interval(value: Any) -> bool:
+    """Whether this is [[low, high]]."""
+    pairs = isinstance(value, list) and len(value) == 1 and isinstance(value[0], list) and len(value[0]) == 2
+    return pairs and all(type(end) is int for end in value[0]) and 0 <= value[0][0] <= value[0][1]
 
 
 def _work(inputs: tuple[tuple[OrientationProblem, tuple[int, ...], int], ...]) -> list[Any]:

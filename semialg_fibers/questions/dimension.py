@@ -11,6 +11,7 @@ References: theory §9; M. Grillo, G. Montúfar, arXiv:2605.03601.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from operator import mul
@@ -18,7 +19,7 @@ from typing import Any
 
 from flint import fmpz_mat, nmod_mat
 
-from semialg_fibers.errors import BudgetExceededError, UnsupportedError
+from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, UnsupportedError
 from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.enumeration import Family, Runner
 from semialg_fibers.geometry.linear import Matrix, primes
@@ -49,6 +50,7 @@ def functional_dimension(
 
     Raises:
         BudgetExceededError: when there are more than `budget` cells, or more than `most_parameters` parameters.
+        InvalidNetworkError: for a checkpoint of other input, or a damaged one.
         UnsupportedError: when on every cell some preactivation vanishes, so that f need not be differentiable in θ.
 
     >>> functional_dimension(Network([([[1], [1]], [-1, -1]), ([[2, 3]], [0])]))
@@ -69,7 +71,10 @@ def functional_dimension(
     else:
         basis = _basis_by_chunks(integral, budget, largest, runner)
     if not basis:  # a full cell has a row in which the derivative by an output's bias is 1
-        layer, unit = next(each_cell(net, budget)).vanishing[0]
+        vanishing = next(each_cell(net, budget)).vanishing
+        if not vanishing:
+            raise InvalidNetworkError("the checkpoint lacks rows that there are: give another file, or delete it")
+        layer, unit = vanishing[0]
         raise UnsupportedError(
             "a preactivation vanishes on every cell, so that the function need not be differentiable in its "
             f"parameters: on the first cell it is unit {unit + 1} of layer {layer}",
@@ -98,7 +103,14 @@ CHUNKS = 64
 def _basis_by_chunks(net: Network, budget: int, largest: int, runner: Runner) -> list[Row]:
     """Do the same from bases for the single branches of the cells."""
     inputs = [(net, branch, budget, largest) for branch in branches(net, CHUNKS, budget)]
-    family = Family(f"functional dimension of {net}", repr((net.layers, net.domain, budget)), inputs, _work)
+    columns = net.parameter_count
+    family = Family(
+        f"functional dimension of {net}",
+        repr((net.layers, net.domain, budget)),
+        inputs,
+        _work,
+        fits=lambda value: _is_basis(value, columns),
+    )
     rows: list[Row] = []
     for (found,) in runner.run(family):
         rows += [tuple(int(entry, 16) for entry in row) for row in found]
@@ -107,6 +119,14 @@ def _basis_by_chunks(net: Network, budget: int, largest: int, runner: Runner) ->
         if len(rows) == largest and len(_independent(rows, next(primes()))) == largest:
             return rows
     return _basis(lambda: iter(rows), net.parameter_count, largest)
+
+
+def _is_basis(value: Any, columns: int) -> bool:
+    """Whether this is [rows] with so many hexadecimal numbers in each row."""
+    if not isinstance(value, list) or len(value) != 1 or not isinstance(value[0], list):
+        return False
+    rows = all(isinstance(row, list) and len(row) == columns for row in value[0])
+    return rows and all(isinstance(x, str) and re.fullmatch("-?0x[0-9a-f]+", x) for row in value[0] for x in row)
 
 
 def _work(inputs: tuple[tuple[Network, Branch, int, int], ...]) -> list[Any]:

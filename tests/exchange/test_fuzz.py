@@ -1,14 +1,16 @@
-"""Every reader of text under hostile input: mutated files, files from grammars, and texts that ask for too much.
+"""Every reader under hostile input: mutated files, files from grammars, and texts that ask for too much.
 
 `tools/fuzz.py` holds the mutations and the outcomes; it runs as long as one likes. This is its short form.
 """
 
-import importlib.util
 import json
+import os
 import random
 import re
+import signal
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -16,7 +18,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import semialg_fibers as package
-from semialg_fibers.exchange import expressions, formula, json_text, json_values
+from semialg_fibers.exchange import expressions, formula, json_text, json_values, torch_files
 from semialg_fibers.geometry import expression
 from semialg_fibers.geometry.scalar import MAX_DIGITS
 from semialg_fibers.networks.layer import Network
@@ -24,15 +26,18 @@ from semialg_fibers.verify import statement_json
 from semialg_fibers.verify.certificate import KINDS, DifferentCertificate, SameCertificate
 
 SCRIPT = Path(__file__).parents[2] / "tools" / "fuzz.py"
-specification = importlib.util.spec_from_file_location("fuzz", SCRIPT)
-fuzz = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(fuzz)
-VALID = fuzz.seeds()
+sys.path.append(str(SCRIPT.parent))
+import fuzz  # noqa: E402
+import fuzz_files  # noqa: E402
+import fuzz_models  # noqa: E402
+import fuzz_text  # noqa: E402
+
+VALID = fuzz_text.seeds()
 
 
 @pytest.fixture(scope="module")
 def readers(tmp_path_factory):
-    return fuzz.readers(tmp_path_factory.mktemp("fuzz"))
+    return fuzz_text.readers(tmp_path_factory.mktemp("fuzz"))
 
 
 def assert_documented(readers, kind, text):
@@ -51,11 +56,13 @@ def test_mutated_texts_have_documented_outcomes(readers, kind):
     found = set()
     for seed in range(100 if kind == "proof" else 150):  # proofs take longest
         rng = random.Random(f"test {kind} {seed}")
-        found.add(assert_documented(readers, kind, fuzz.mutated(rng, rng.choice(VALID[kind]))))
+        found.add(assert_documented(readers, kind, fuzz_text.mutated(rng, rng.choice(VALID[kind]))))
     assert {"read", "InvalidNetworkError"} <= found  # the mutations are neither all harmless nor all absurd
 
 
-scalars = st.sampled_from(fuzz.VALUES) | st.integers(-3, 3) | st.text(max_size=5) | st.sampled_from(["a", "x", "1/2"])
+scalars = (
+    st.sampled_from(fuzz_text.VALUES) | st.integers(-3, 3) | st.text(max_size=5) | st.sampled_from(["a", "x", "1/2"])
+)
 trees = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner))
 FILES = [kind for kind in sorted(VALID) if VALID[kind][0].startswith("{")]
 
@@ -64,7 +71,7 @@ FILES = [kind for kind in sorted(VALID) if VALID[kind][0].startswith("{")]
 @given(st.sampled_from(FILES), st.data())
 def test_any_value_in_any_place_of_a_file(readers, kind, data):
     document = json.loads(data.draw(st.sampled_from(VALID[kind])))
-    places = list(fuzz._places(document))
+    places = list(fuzz_text.places(document))
     for holder, key in data.draw(st.lists(st.sampled_from(places), min_size=1, max_size=2)):
         holder[key] = data.draw(trees)
     assert_documented(readers, kind, json.dumps(document))
@@ -94,6 +101,85 @@ def larger(inner):
 def test_formulas_of_the_grammar_are_read_or_refused(readers, text, sign):
     for kind, written in (("formula", text), ("expression", text), ("relation", f"{text} {sign} 0")):
         assert_documented(readers, kind, written)
+
+
+SIZES = st.sampled_from([0, 1, 2, 3, 10**6, 10**14, 10**15])
+ENTRIES = st.fixed_dictionaries({
+    "dtype": st.sampled_from(["F32", "F16", "BF16", "F64", "I8", "BOOL", "F8"]),
+    "shape": st.lists(SIZES, max_size=4),
+    "data_offsets": st.lists(st.integers(0, 30), min_size=2, max_size=2),
+})  # fmt: skip
+NAMES = st.sampled_from(["0.weight", "0.bias", "2.weight", "2.bias", ".weight", "x", "9" * 5000 + ".weight"])
+
+
+@settings(max_examples=100)
+@given(st.dictionaries(NAMES, ENTRIES | trees, max_size=4), st.binary(max_size=30))
+def test_headers_of_safetensors_are_read_or_refused(tmp_path_factory, header, data):
+    path = tmp_path_factory.getbasetemp() / "grammar.safetensors"
+    path.write_bytes(fuzz_files.safetensors_bytes(json.dumps(header), data))
+    found = fuzz.outcome(fuzz_files.from_safetensors, path)
+    assert not found.startswith("FAULT"), found
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.tuples(st.sampled_from(["W1", "b1", "W2", "b2", "x"]), st.lists(SIZES, max_size=3),
+                       st.sampled_from(fuzz_files.TYPES), st.binary(max_size=16)), max_size=4),
+    st.sampled_from([0, 8, 12, 14]),
+)  # fmt: skip
+def test_headers_of_npz_are_read_or_refused(tmp_path_factory, arrays, packing):
+    members = []
+    for name, shape, kind, data in arrays:
+        header = f"{{'descr': {kind!r}, 'fortran_order': False, 'shape': {tuple(shape)}}}\n".encode()
+        members.append((f"{name}.npy", packing, b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header + data))
+    path = tmp_path_factory.getbasetemp() / "grammar.npz"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of names that stand there twice
+        path.write_bytes(fuzz_files.zipped(members))
+    found = fuzz.outcome(fuzz_files.from_npz, path)
+    assert not found.startswith("FAULT"), found
+
+
+@settings(max_examples=60)
+@given(st.randoms(use_true_random=False))
+def test_pickles_of_a_grammar_are_judged(rng):
+    """Those that pass name tensors only; PyTorch itself reads them in tools/fuzz.py."""
+    told = fuzz_models.pickle_drawn(rng)
+    found = fuzz.outcome(torch_files.judged, fuzz_files.zipped([("a/data.pkl", 0, told)]))
+    assert found in ("read", "UnsupportedError", "InvalidNetworkError")
+    if found == "read":
+        assert not re.search(rb"c(os|builtins|torch.hub|torch.storage)\n", told)
+
+
+SHAPES = st.sampled_from([["n", "n"], ["n", "m"], [1, "n"], ["n", 1], [10**7, 1], "n", []])
+LEAVES = st.one_of(
+    st.builds(lambda name, shape: ["symbol", name, shape], st.sampled_from(["A", "x", "I", "relu", "'"]), SHAPES),
+    st.builds(lambda head, size: [head, size], st.sampled_from(["zero", "identity"]), SHAPES | st.just("n")),
+    scalars,
+)
+HEADS = st.sampled_from(["sum", "product", "negative", "transpose", "inverse", "x"])
+TERMS = st.recursive(
+    LEAVES,
+    lambda inner: (
+        st.builds(lambda head, parts: [head, *parts], HEADS, st.lists(inner, max_size=3))
+        | st.builds(
+            lambda name, shape, part: ["apply", name, shape, part], st.sampled_from(["relu", "f"]), SHAPES, inner
+        )
+    ),
+)
+RELATIONS = st.sampled_from(
+    ["equal", "nonnegative", "positive", "permutation", "positive diagonal", "equivariant right", ""]
+)
+STATEMENTS = st.builds(lambda head, terms: [head, *terms], RELATIONS, st.lists(TERMS, max_size=2))
+
+
+@settings(max_examples=100)
+@given(st.lists(STATEMENTS | trees, max_size=3))
+def test_statements_of_proofs_are_read_or_refused(readers, statements):
+    document = json.loads(VALID["proof"][0])
+    holder, key = next((here, at) for here, at in fuzz_text.places(document) if at == "hypotheses")
+    holder[key] = statements
+    assert_documented(readers, "proof", json.dumps(document))
 
 
 def put(kind, old, new, which=0):
@@ -127,7 +213,7 @@ def test_what_fuzzing_found(readers, case, words):
 
 def test_certificates_of_letters_prove_nothing():
     """A check of networks with letters is False, not an AttributeError."""
-    net = fuzz.network_from_json(VALID["network"][1], "net.json")
+    net = fuzz_text.network_from_json(VALID["network"][1], "net.json")
     for kind in KINDS:
         assert not SameCertificate(kind).check(net, net)
     assert not DifferentCertificate((), ((), ())).check(net, net)
@@ -136,10 +222,10 @@ def test_certificates_of_letters_prove_nothing():
 def test_what_no_file_can_hold_is_refused_when_it_is_written():
     large = "7" * 3000
     a, b = (Network([([[large]], [large]), ([[large]], [last])]) for last in (1, 2))
-    answer = fuzz.same_function(a, b)
+    answer = fuzz_text.same_function(a, b)
     assert answer.check()
     with pytest.raises(fuzz.SemialgError, match="no file can hold it"):
-        fuzz.certificate_to_json(a, b, answer.certificate)
+        fuzz_text.certificate_to_json(a, b, answer.certificate)
 
 
 # In a process of its own, where memory, time and the system are watched.
@@ -149,10 +235,10 @@ import json, resource, sys, tempfile
 sys.set_int_max_str_digits(0)  # as the command line has it
 from pathlib import Path
 sys.path[:0] = {folders!r}
-import fuzz
+import fuzz, fuzz_text
 with tempfile.TemporaryDirectory() as folder:
-    readers = fuzz.readers(Path(folder))
-    for kind, texts in fuzz.seeds().items():
+    readers = fuzz_text.readers(Path(folder))
+    for kind, texts in fuzz_text.seeds().items():
         readers[kind](texts[0])  # whatever is imported late is imported now
     seen = []
 
@@ -221,9 +307,86 @@ def test_bombs_take_little_memory_and_time_and_nothing_is_evaluated(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_short_run_over_all_readers_finds_nothing(tmp_path):
+    """Files, checkpoints, objects and command lines too; what is not installed is left out, and said."""
+    run = [sys.executable, str(SCRIPT), "--inputs", "1500", "--seed", "4", "--record", "record"]
+    environment = {**os.environ, "PYTHONPATH": str(SCRIPT.parents[1])}
+    done = subprocess.run(run, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    told = {line.split(":")[0] for line in done.stdout.splitlines()}
+    assert told >= {*VALID, "npz", "safetensors", "checkpoint", "objects", "path", "command"}
+    for kind in ("torch", "keras", "onnx", "sklearn"):
+        assert kind in told or f"{kind} is not installed" in done.stderr
+    (block,) = [json.loads(line) for line in (tmp_path / "record").read_text().splitlines()]
+    assert (block["inputs"], sum(block["counts"].values()), block["faults"]) == (1500, 1500, [])
+
+
+def crash(_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def spend(_):
+    while True:
+        pass
+
+
+def fill(_):
+    assert len(b"x" * (400 << 20))
+
+
+def start(_):
+    os.system("true")
+
+
+def look(_):
+    with open("../outside/secret.bin", "rb"):
+        pass
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize(
+    ("reader", "words"),
+    [
+        (lambda _: 1 / 0, "ZeroDivisionError"),
+        (lambda _: os.write(1, b"x"), "printed"),
+        (lambda _: warnings.warn("old", DeprecationWarning, stacklevel=1), "warning DeprecationWarning: old"),
+        (lambda _: int("x" * 2000), "ValueError"),
+        (spend, "more than 0.2 s"),
+        (fill, "MB of memory"),
+        (crash, "the process ended with -9"),
+        (start, "os.system"),
+        (look, "opened"),
+    ],
+)
+def test_the_tool_sees_what_is_not_documented(reader, words, tmp_path, monkeypatch, capfd):
+    """In a fresh interpreter's fork: one fault among inputs that are read, found by its number."""
+    monkeypatch.setattr(fuzz, "PATIENCE", 0.2)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "secret.bin").touch()
+    os.chdir(tmp_path / "inside")
+    old = signal.signal(signal.SIGPROF, fuzz._out_of_time)
+    kind = fuzz_text.Kind("odd", 1, [0], lambda rng, _: rng.random(), lambda x: reader(x) if x > 0.9 else None)
+    try:
+        blocks = list(fuzz.in_processes([kind], 5, range(0, 20), tmp_path / "inside", False))
+    finally:
+        signal.signal(signal.SIGPROF, old)
+    expected = [n for n in range(20) if fuzz.drawn([kind], 5, n)[1] > 0.9]
+    faults = [fault for block in blocks for fault in block["faults"]]
+    assert expected
+    assert [number for number, *_ in faults] == expected
+    assert all(words in told for _, _, told, _ in faults)
+    assert sum(block["inputs"] for block in blocks) == 20
+
+
 def test_text_that_is_none():
     for value in (None, 5, b"{}", ["{}"]):
-        for read in (fuzz.from_json, fuzz.Derivation.from_json, lambda text: fuzz.network_from_json(text, "f")):
+        for read in (
+            fuzz_text.from_json,
+            fuzz_text.Derivation.from_json,
+            lambda text: fuzz_text.network_from_json(text, "f"),
+        ):
             with pytest.raises(fuzz.SemialgError, match="text"):
                 read(value)
 
@@ -231,7 +394,7 @@ def test_text_that_is_none():
 def test_the_limits_are_those_of_the_documentation():
     """The table of docs/conventions.md, number for number."""
     text = (Path(__file__).parents[2] / "docs" / "conventions.md").read_text(encoding="utf-8")
-    table = text.split("## Limits")[1].split("##")[0]
+    table = text.split("## Limits")[1].split("Of models of other programs")[0]
     found = [int(number.replace(",", "")) for line in table.splitlines() if line.startswith("| ")
              for number in re.findall(r"\b[0-9][0-9,]*[0-9]\b", line)]  # fmt: skip
     assert found == [
@@ -240,3 +403,46 @@ def test_the_limits_are_those_of_the_documentation():
         expression.MAX_TERMS, expressions.MAX_LENGTH, expressions.MAX_DEPTH, expressions.MAX_EXPONENT,
         expressions.MAX_DEGREE, expressions.MAX_RESULT, statement_json.MAX_TEXT, statement_json.MAX_DEPTH,
     ]  # fmt: skip
+
+
+def deep(depth):
+    """A proof whose first hypothesis holds a term nested so deep."""
+    term = ["symbol", "D", ["n", "n"]]
+    for _ in range(depth - 1):
+        term = ["negative", term]
+    document = json.loads(VALID["proof"][0])
+    document["hypotheses"] = [["positive diagonal", term]]
+    return json.dumps(document)
+
+
+LIMITS = {  # at the limit, beyond it, and what is said then
+    "digits": ("relation", (f"x > {'7' * 4000}", f"x > {'7' * 4001}"), "stated size of 4000 digits"),
+    "characters of a formula": ("formula", (f"a{' ' * 1999}", f"a{' ' * 2000}"), "more than the stated 2000"),
+    "parentheses of a formula": ("formula", (f"{'(' * 40}a{')' * 40}", f"{'(' * 41}a{')' * 41}"), "40 parentheses"),
+    "signs of a formula": ("formula", ("-" * 40 + "a", "-" * 41 + "a"), "more than 40 parentheses or signs"),
+    "exponents of a formula": ("formula", ("a**100", "a**101"), "exponent is beyond the stated size of 100"),
+    "degree of a formula": ("formula", ("(a**100)**4", "(a**100)**5"), "beyond the stated size"),
+    "terms of a formula": ("formula", ("(a + b + 1)**100", "(a + b + 1)**100*(a + 2*b + 3)**100"), "20,000 terms"),
+    "characters of an expression": ("expression", ("x" + " " * 999_999, "x" + " " * 1_000_000), "characters"),
+    "parentheses of an expression": ("expression", (f"{'(' * 50}x{')' * 50}", f"{'(' * 51}x{')' * 51}"), "parentheses"),
+    "exponents of an expression": ("expression", ("x**1000", "x**1001"), "an exponent above 1000"),
+    "degree of an expression": ("expression", ("(x**500)**2", "(x**500)**3"), "degree"),
+    "digits of an expression": ("expression", ("(7**1000)**100", "((7**1000)**100)**10"), "digits"),
+    "characters of a proof": ("proof", (VALID["proof"][0], VALID["proof"][0] + " " * 4 * 2**20),
+    "4,194,304 characters"),
+    "terms of a proof": ("proof", (deep(99), deep(101)), "nested more than 100 deep"),
+    "keys of a file": ("network", (VALID["network"][0], "[" + '{"a":1},' * 100_001 + "1]"),
+    "the stated size of 100,000"),
+    "entries of a file": ("network", (VALID["network"][0], "[" + "1," * 5_000_001 + "1]"),
+    "the stated size of 5,000,000"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "texts", "words"), LIMITS.values(), ids=LIMITS)
+def test_each_limit_is_where_it_is_stated(readers, kind, texts, words):
+    """What is just inside is read; what is beyond is refused by the sentence that states the limit."""
+    inside, beyond = texts
+    assert fuzz.outcome(readers[kind], inside) == "read"
+    with pytest.raises(fuzz.SemialgError) as refused:
+        readers[kind](beyond)
+    assert words in refused.value.message

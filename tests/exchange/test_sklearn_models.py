@@ -60,7 +60,7 @@ def test_a_classifier_gives_the_logits(classes, activation):
 
 
 def test_other_models_are_refused():
-    with pytest.raises(UnsupportedError, match="the hidden activation is tanh"):
+    with pytest.raises(UnsupportedError, match="the hidden activation is 'tanh'"):
         from_sklearn(fitted("MLPRegressor", activation="tanh"))
     with pytest.raises(InvalidNetworkError, match="was not fitted"):
         from_sklearn(neural.MLPRegressor())

@@ -282,6 +282,76 @@ def test_other_files_are_not_touched(tmp_path):
         Runner(checkpoint=tmp_path / "no" / "folder").results(family())
 
 
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT"
+
+
+@pytest.mark.parametrize(
+    ("statements", "words"),
+    [
+        ("UPDATE chunks SET result = '[0, 1, 5]'", "chunk 1 does not hold what was kept"),  # one digit changed
+        ("UPDATE chunks SET result = '[1'", "chunk 1 does not hold what was kept"),
+        ("UPDATE chunks SET result = x'ff'", "chunk 1 does not hold what was kept"),
+        ("UPDATE chunks SET result = CAST(x'ff' AS TEXT)", "cannot be used"),
+        ("UPDATE chunks SET number = 3", "chunk 4 does not hold what was kept"),
+        ("UPDATE chunks SET number = 1000", "chunks that there are not"),
+        ("DELETE FROM about WHERE key = 'name'", "does not say what it belongs to"),
+        ("UPDATE about SET value = x'00'", "does not say what it belongs to"),
+        ("UPDATE about SET value = CAST(zeroblob(10000000) AS TEXT) WHERE key = 'name'", "belongs to"),
+        ("PRAGMA user_version = 1", "has format 1"),
+        (f"DROP TABLE about; CREATE VIEW about AS {ENDLESS} i AS key, i AS value FROM n", "other tables"),
+        (f"DROP TABLE chunks; CREATE VIEW chunks AS {ENDLESS} i AS number, '' AS result FROM n", "other tables"),
+        (f"CREATE TRIGGER t AFTER INSERT ON chunks BEGIN INSERT INTO about {ENDLESS} i, i FROM n; END", "other tables"),
+        ("PRAGMA writable_schema = 1; UPDATE sqlite_master SET sql = CAST(x'ff' AS TEXT)", "cannot be used"),
+    ],
+)
+def test_a_damaged_or_hostile_checkpoint_is_refused(statements, words, tmp_path):
+    file = tmp_path / "kept.sqlite"
+    run = Runner(checkpoint=file).run(family())
+    next(run)
+    run.close()
+    base = sqlite3.connect(file)
+    base.executescript(statements)
+    base.close()
+    with pytest.raises(SemialgError, match=words) as caught:
+        Runner(checkpoint=file).results(family())
+    assert caught.value.file == str(file)
+    assert len(caught.value.message) < 400 + len(str(file))
+
+
+def test_results_are_bounded(tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoint_module, "MAX_RESULT", 10_000)
+    with Checkpoint(tmp_path / "kept.sqlite", "squares", "f", 3) as kept:
+        kept.put(0, "1" * 9_000)
+        with pytest.raises(SemialgError, match="too big"):
+            kept.put(1, "1" * 11_000)
+        assert (kept.get(0), kept.get(1)) == ("1" * 9_000, None)
+
+
+@pytest.mark.parametrize("text", ["", "[", "NaN", "7", "[[7]]", "[" * 100_000, "7" * 5_000, '{"a": 1}'])
+def test_a_result_of_another_shape_is_refused_though_its_hash_is_right(text, tmp_path):
+    made = Family("squares", "0..19", range(20), chunks.squares, 3, fits=lambda value: value == [0, 1, 4])
+    with Checkpoint(tmp_path / "kept.sqlite", made.name, made.fingerprint, made.chunk_count) as kept:
+        kept.put(0, text)
+    with pytest.raises(InvalidNetworkError, match="chunk 1 does not hold") as caught:
+        Runner(checkpoint=tmp_path / "kept.sqlite").results(made)
+    assert caught.value.chunk == 0
+
+
+def test_paths_that_are_no_file(tmp_path, monkeypatch):
+    os.mkfifo(tmp_path / "pipe")
+    for path, words in ((tmp_path / "pipe", "a pipe, socket or device"), ("/dev/zero", "a pipe, socket or device")):
+        with pytest.raises(SemialgError, match=words):
+            Runner(checkpoint=path).results(family())
+    for path in ("", "a\0b", 5, b"kept", ["x"]):
+        with pytest.raises(InvalidNetworkError, match="the path of a checkpoint is a text"):
+            Runner(checkpoint=path).results(family())
+    with pytest.raises(SemialgError, match="it is no path"):
+        Runner(checkpoint="\ud800").results(family())
+    monkeypatch.chdir(tmp_path)
+    assert Runner(checkpoint=":memory:").results(family()) == SQUARES
+    assert (tmp_path / ":memory:").exists()  # not in memory, where it would be lost
+
+
 def test_two_runs_do_not_share_a_checkpoint(tmp_path):
     file = tmp_path / "kept.sqlite"
     run = Runner(checkpoint=file).run(family())
