@@ -18,6 +18,7 @@ tools/mutants.py says what is changed.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gc
 import hashlib
 import importlib
@@ -41,17 +42,15 @@ sys.path[:0] = [str(HERE.parent), str(HERE)]  # this copy, whatever is installed
 import pytest  # noqa: E402
 from mutants import ROOT, Address, Mutant, mutants_of  # noqa: E402
 
-
-SLOW = 1.0  # seconds of one test, its lines noted
-EXAMPLES = 10
-LONGEST = 4.0  # seconds of all tests of one mutant
+JUDGED = HERE / "judged_mutants.txt"
+ALIVE = ("survived", "no test", "not installed")
 
 
 # tests
 
 
 def run_test(item: pytest.Item, seconds: float) -> str | None:
-    """Run one test in this process; give what failed, or None. SIGPROF ends the process after `seconds` of computing."""
+    """Run one test here; give what failed, or None. SIGPROF ends the process after `seconds` of computing."""
     signal.setitimer(signal.ITIMER_PROF, seconds)
     failed = None
     try:
@@ -61,10 +60,8 @@ def run_test(item: pytest.Item, seconds: float) -> str | None:
         pass
     except BaseException as error:  # whatever a mutant brings about
         failed = type(error).__name__
-    try:
+    with contextlib.suppress(BaseException):  # of this place, which makes no reports
         item.ihook.pytest_runtest_teardown(item=item, nextitem=None)
-    except BaseException:  # of this place, which makes no reports
-        pass
     signal.setitimer(signal.ITIMER_PROF, 0)
     return failed
 
@@ -93,32 +90,33 @@ def apart(work: Callable[[], Any], seconds: float) -> tuple[Any, int]:
 class Mutation:
     """A plugin of pytest: instead of running the tests once, run the mutants."""
 
-    def __init__(self, record: Path, modules: list[str], sample: int, seed: int, again: bool):
-        self.record, self.modules, self.sample, self.seed, self.again = record, modules, sample, seed, again
+    def __init__(self, chosen: argparse.Namespace) -> None:
+        """Keep what was asked for."""
+        self.chosen, self.record = chosen, chosen.record.absolute()
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Measure every test, then run every mutant that the record does not hold."""
         from hypothesis import Phase, settings  # only when pytest has prepared its assertions
 
-        self.items, self.files = session.items, {str(ROOT / module): module for module in self.modules}
+        self.items, self.files = session.items, {str(ROOT / module): module for module in self.chosen.modules}
         for item in self.items:
             test = getattr(getattr(item, "obj", None), "__func__", getattr(item, "obj", None))
             if own := getattr(test, "_hypothesis_internal_use_settings", None):
-                few, quick = min(own.max_examples, EXAMPLES), (Phase.explicit, Phase.generate)
+                few, quick = min(own.max_examples, self.chosen.examples), (Phase.explicit, Phase.generate)
                 test._hypothesis_internal_use_settings = settings(
                     own, max_examples=few, derandomize=True, database=None, phases=quick, deadline=None
                 )
         self.measure()
         before = read(self.record)
-        for module in self.modules:
+        for module in self.chosen.modules:
             mutants, killers = mutants_of(module), defaultdict[str, Counter[int]](Counter)
             chosen = sorted(mutants)
-            if self.sample < len(chosen):
-                chosen = random.Random(f"{self.seed} {module}").sample(chosen, self.sample)
+            if self.chosen.sample < len(chosen):
+                chosen = random.Random(f"{self.chosen.seed} {module}").sample(chosen, self.chosen.sample)
             for key in chosen:
                 known = before.get(key)
-                if known is None or (self.again and known["outcome"] in ("survived", "no test")):
-                    self.one(key, mutants[key], len(mutants), killers[mutants[key].name])
+                if known is None or (self.chosen.again and known["outcome"] in ALIVE and key not in judged()):
+                    self.one(key, mutants[key], killers[mutants[key].name])
         return True
 
     def measure(self) -> None:
@@ -136,7 +134,9 @@ class Mutation:
         store = self.record.with_suffix(".tests")
         digest = hashlib.sha256(b"".join(Path(file).read_bytes() for file in sorted(self.files))).hexdigest()
         known = json.loads(store.read_text()) if store.exists() else {}
+        digest += f" {self.chosen.examples} {self.chosen.slow}"
         known = known if known.get("digest") == digest else {"digest": digest}
+        self.new = {number for number, item in enumerate(self.items) if item.nodeid not in known}
         for item in self.items:
             if item.nodeid not in known:
                 known[item.nodeid] = apart(lambda item=item: self.traced(item), 60)[0] or "timeout"  # type: ignore[misc]
@@ -167,17 +167,19 @@ class Mutation:
 
         start = time.process_time()
         sys.settrace(trace)
-        failed = run_test(item, 2 * SLOW)
+        failed = run_test(item, 2 * self.chosen.slow)
         sys.settrace(None)
         seconds = time.process_time() - start
-        if failed or seconds > SLOW:
+        if failed or seconds > self.chosen.slow:
             return failed or f"{seconds:.1f} s"
         return seconds, {file: sorted(found) for file, found in lines.items()}
 
-    def one(self, key: str, mutant: Mutant, of: int, killers: Counter[int]) -> None:
+    def one(self, key: str, mutant: Mutant, killers: Counter[int]) -> None:
         """Run one mutant and write its line."""
         tests = set().union(*(self.through[mutant.path, line] for line in mutant.lines))
         queue = sorted(tests, key=lambda number: (-killers[number], self.seconds[number]))
+        if self.chosen.again:  # the quick ones have been run; first those that are new, then the slow ones
+            queue.sort(key=lambda number: (number not in self.new, -killers[number], -self.seconds[number]))
         start = time.monotonic()
 
         def work() -> Any:
@@ -186,23 +188,20 @@ class Mutation:
             spent = 0.0
             for count, number in enumerate(queue):
                 spent += self.seconds[number]
-                if spent > LONGEST:
+                if spent > self.chosen.longest:
                     return ["survived", count, None]
                 if failed := run_test(self.items[number], 2 + 10 * self.seconds[number]):
                     return [failed, count + 1, number]
             return ["survived", len(queue), None]
 
         answer, code = apart(work, 60) if queue else (["no test", 0, None], 0)
-        outcome, count, killer = answer or [
-            "timeout" if -code in (signal.SIGPROF, signal.SIGALRM) else f"end {code}",
-            -1,
-            None,
-        ]
+        ended = "timeout" if -code in (signal.SIGPROF, signal.SIGALRM) else f"end {code}"
+        outcome, count, killer = answer or [ended, -1, None]
         if killer is not None:
             killers[killer] += 1
         line = {
-            "key": key, "line": mutant.line, "change": mutant.text, "outcome": outcome, "tests": f"{count} of {len(queue)}",
-            "killer": None if killer is None else self.items[killer].nodeid, "of": of,
+            "key": key, "line": mutant.line, "change": mutant.text, "outcome": outcome,
+            "tests": f"{count} of {len(queue)}", "killer": None if killer is None else self.items[killer].nodeid,
             "seconds": round(time.monotonic() - start, 2),
         }  # fmt: skip
         with self.record.open("a", encoding="utf-8") as stream:
@@ -225,21 +224,27 @@ def current(module: str) -> dict[str, Mutant]:
     return mutants_of(module)
 
 
+@cache
+def judged() -> dict[str, str]:
+    """Give what was found out by reading about mutants that no test kills: key → class and reason."""
+    return dict(line.split(" | ", 1) for line in JUDGED.read_text(encoding="utf-8").splitlines())
+
+
 def table(record: Path) -> None:
-    """Print figures by module, and every mutant that was not killed."""
+    """Print every mutant that was not killed, and the figures by module."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for key, line in read(record).items():
-        alive = line["outcome"] in ("survived", "no test", "not installed")
-        counts[key.split()[0]].update({"ran": 1, "alive": alive, line["outcome"] if alive else "killed": 1})
+        module, alive = key.split()[0], line["outcome"] in ALIVE
+        why = judged().get(key, line["outcome"])
+        counts[module][why.split(":")[0] if alive else "killed"] += 1
         if alive:
-            print(
-                f"{key.split()[0]}:{current(key.split()[0])[key].line}: {line['outcome']}, {line['tests']}: {line['change']}   [{key}]"
-            )
-    for module, count in counts.items():
-        share = f"{count['killed']} of {count['ran']} killed, {count['killed'] / count['ran']:.1%}"
-        print(f"{module}: {len(current(module))} mutants, {share}; {count['no test']} without a test")
-    killed, ran = (sum(count[what] for count in counts.values()) for what in ("killed", "ran"))
-    print(f"in all: {killed} of {ran}, {killed / max(ran, 1):.1%}")
+            print(f"{module}:{current(module)[key].line}: {why}, {line['tests']} tests: {line['change']}   [{key}]")
+    every = sum(counts.values(), Counter[str]())
+    for module, count in [*counts.items(), ("in all", every)]:
+        of = f" of {len(current(module))}" if module in counts else ""
+        rest = [f"{number} {what}" for what, number in sorted(count.items()) if what != "killed"]
+        share = f"{count['killed']} killed ({count['killed'] / max(count.total(), 1):.1%})"
+        print(f"{module}: {count.total()} mutants{of}: {', '.join([share, *rest])}")
 
 
 def main() -> int:
@@ -252,11 +257,14 @@ def main() -> int:
     )
     parser.add_argument("--sample", type=int, default=10**9)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--examples", type=int, default=10)
+    parser.add_argument("--slow", type=float, default=1)
+    parser.add_argument("--longest", type=float, default=4)
     parser.add_argument("--again", action="store_true")
     chosen = parser.parse_args()
     if chosen.modules:
         os.chdir(ROOT)
-        plugin = Mutation(chosen.record.absolute(), chosen.modules, chosen.sample, chosen.seed, chosen.again)
+        plugin = Mutation(chosen)
         options = ["-q", "-q", "-s", "-p", "no:cacheprovider"]
         code = pytest.main([*options, *chosen.tests, *chosen.modules], plugins=[plugin])
         if code:
