@@ -104,6 +104,34 @@ def test_where_the_rank_is_said_to_grow_it_grows(problem):
             assert all(value <= ranks[tuple(sorted({*sides, more}))] for more in range(problem.k))
 
 
+@settings(max_examples=150)
+@given(problems())
+def test_where_the_jumps_are_said_to_be_independent_no_sum_vanishes(problem):
+    if problem.jumps_are_independent:
+        without = problem_of(problem.domain, problem.forms, problem.outgoing, [[0] * problem.p] * problem.m, 0)
+        assert [sides for sides in subsets(problem.k) if rank(remainder_by_hand(without, sides)) == 0] == [()]
+
+
+def test_the_jumps_of_a_basis_of_all_matrices_are_seen_to_be_independent():
+    """C_l B_l = E_ai: as many as there is room for, no family of rows or columns alone is independent."""
+    cells = [(a, i) for a in range(3) for i in range(2)]
+    forms = [[int(i == column) for column in range(2)] + [-1] for _, i in cells]
+    outgoing = [[int(a == row) for row in range(3)] for a, _ in cells]
+    assert problem_of(Orthant(2), forms, outgoing, [[0] * 2] * 3, 0).jumps_are_independent is True
+    one_more = problem_of(Orthant(2), [*forms, [1, 1, -1]], [*outgoing, [1, 1, 1]], [[0] * 2] * 3, 0)
+    assert one_more.jumps_are_independent is False
+
+
+@pytest.mark.parametrize(
+    ("form", "column"), [([0, 0, 1], [1, 1]), ([1, 2, 1], [0, 0])], ids=["no slope", "no outgoing weights"]
+)
+def test_a_jump_that_is_zero_makes_the_jumps_dependent(form, column):
+    problem = problem_of(Orthant(2), [[1, 0, -1], form], [[1, 0], column], [[0, 0], [0, 0]], 0)
+    assert problem.jumps_are_independent is False
+    assert list(problem.feasible_sets()) == [(), (1,)]
+    assert problem.count() == 2
+
+
 @settings(max_examples=100)
 @given(problems(3), st.integers(0, 4))
 def test_the_remainder_is_the_sum_that_it_names(problem, bits):

@@ -1,0 +1,105 @@
+"""Near misses: networks that differ from a member in one thing only are no members, of no component (theory §2, §3)."""
+
+import pytest
+
+from semialg_fibers import Box, Network, Orthant, gallery
+from semialg_fibers.fibers.bottleneck import fiber
+from semialg_fibers.verify.oracle import same_on_cells
+
+HALF = Orthant(2)
+
+
+def shallow(rows, weights, constant=0, domain=HALF):
+    return Network([([row[:-1] for row in rows], [row[-1] for row in rows]), ([weights], [constant])], domain)
+
+
+def deep(rows, weights, constant=0, first=((1, 0, 0), (0, 1, 0))):
+    inner = ([row[:-1] for row in first], [row[-1] for row in first])
+    return Network([inner, ([row[:-1] for row in rows], [row[-1] for row in rows]), ([weights], [constant])])
+
+
+BENT, STEEP, LINEAR, DEAD = (1, -2, 1), (1, -3, 1), (1, 1, 1), (-1, -1, -1)
+ONE_LAYER = shallow([BENT, LINEAR, DEAD], [1, 2, 5])
+TWO_BENT = shallow([BENT, STEEP, DEAD], [1, 1, 5])
+ROWS = [(1, -1, 1), (-2, 1, 1)]
+VISIBLE = deep(ROWS, [1, 3])  # no hyperplane is hidden
+HIDDEN = deep([(1, -1, -1), (1, -2, -2), (-1, -1, -1)], [1, 3, 7])  # the first one
+LINE = Network([([[1]], [0]), ([[1], [1]], [-1, -2]), ([[1, 1]], [0])])
+CONSTANT = deep([(-1, -2, -1), (-1, -1, -3)], [1, 1], 3)
+
+NEAR = {
+    "another hyperplane, the same outgoing weights": (ONE_LAYER, shallow([STEEP, LINEAR, DEAD], [1, 2, 5])),
+    "an unknown hyperplane besides": (ONE_LAYER, shallow([BENT, LINEAR, STEEP], [1, 2, 1])),
+    "one hyperplane twice, once instead of another": (TWO_BENT, shallow([BENT, BENT, DEAD], [1, 1, 5])),
+    "one hyperplane twice": (ONE_LAYER, shallow([BENT, BENT, LINEAR], [1, 1, 2])),
+    "a bend less": (ONE_LAYER, shallow([DEAD, LINEAR, DEAD], [1, 2, 5])),
+    "a bend of another weight": (ONE_LAYER, shallow([BENT, LINEAR, DEAD], [2, 2, 5])),
+    "a bend of the other sign": (ONE_LAYER, shallow([BENT, LINEAR, DEAD], [-1, 2, 5])),
+    "a row turned, nothing else": (ONE_LAYER, shallow([(-1, 2, -1), LINEAR, DEAD], [1, 2, 5])),
+    "another slope": (ONE_LAYER, shallow([BENT, (1, 2, 1), DEAD], [1, 2, 5])),
+    "another constant": (ONE_LAYER, shallow([BENT, LINEAR, DEAD], [1, 2, 5], 1)),
+    "a linear row moved, the constant not": (ONE_LAYER, shallow([BENT, (1, 1, 2), DEAD], [1, 2, 5])),
+    "visible: another first layer": (VISIBLE, deep(ROWS, [1, 3], first=((1, 0, 0), (0, 1, 1)))),
+    "visible: a first row turned": (VISIBLE, deep(ROWS, [1, 3], first=((-1, 0, 0), (0, 1, 0)))),
+    "visible: a first row scaled alone": (VISIBLE, deep(ROWS, [1, 3], first=((2, 0, 0), (0, 1, 0)))),
+    "visible: first rows exchanged alone": (VISIBLE, deep(ROWS, [1, 3], first=((0, 1, 0), (1, 0, 0)))),
+    "hidden: translated alone": (HIDDEN, HIDDEN.with_layers([([[1, 0], [0, 1]], [1, 0]), *HIDDEN.layers[1:]])),
+    "hidden: the visible one moved": (HIDDEN, HIDDEN.with_layers([([[1, 0], [0, 1]], [0, 1]), *HIDDEN.layers[1:]])),
+    "hidden: the visible one turned": (HIDDEN, HIDDEN.with_layers([([[1, 0], [0, -1]], [0, 0]), *HIDDEN.layers[1:]])),
+    "hidden: the hidden one turned": (HIDDEN, HIDDEN.with_layers([([[-1, 0], [0, 1]], [0, 0]), *HIDDEN.layers[1:]])),
+    "hidden: a row alive instead of dead": (HIDDEN, deep([(1, -1, -1), (1, -2, -2), (1, -3, -1)], [1, 3, 7])),
+    "hidden: a row dead instead of alive": (HIDDEN, deep([(1, -1, -1), (-1, -2, -2), (-1, -1, -1)], [1, 3, 7])),
+    "hidden: a row in another's place": (HIDDEN, deep([(1, -1, -1), (1, -1, -1), (-1, -1, -1)], [1, 3, 7])),
+    "hidden: outgoing weights exchanged": (HIDDEN, deep([(1, -1, -1), (1, -2, -2), (-1, -1, -1)], [3, 1, 7])),
+    "hidden: another constant": (HIDDEN, deep([(1, -1, -1), (1, -2, -2), (-1, -1, -1)], [1, 3, 7], 1)),
+    "line: a bend moved": (LINE, LINE.with_layers([LINE.layers[0], ([[1], [1]], [-1, -3]), LINE.layers[2]])),
+    "line: the other direction": (LINE, LINE.with_layers([([[-1]], [0]), *LINE.layers[1:]])),
+    "constant: another value": (CONSTANT, deep([(-1, -2, -1), (-1, -1, -3)], [1, 1], 4)),
+    "constant: a row alive at one entry": (CONSTANT, deep([(-1, -2, -1), (1, -1, 0)], [1, 1], 3)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NEAR)
+def test_near_misses_are_other_functions_and_no_members(name):
+    net, other = NEAR[name]
+    found = fiber(net)
+    assert found.contains(net)
+    assert same_on_cells(net, other) is not None
+    assert found.locate(other) is None
+    assert [component.contains(other) for component in found.components] == [False] * len(found.components)
+    assert not any(component.set.contains(other.parameters) for component in found.components)
+
+
+@pytest.mark.parametrize("net", [ONE_LAYER, VISIBLE, HIDDEN, LINE, CONSTANT])
+def test_networks_of_another_shape_or_domain_are_no_members(net):
+    found, last = fiber(net), net.layers[-1]
+    twice = net.with_layers([*net.layers[:-1], (last.weight.col_join(last.weight), last.bias * 2)])
+    boxed = Network(net.layers, Box([0] * net.widths[0], [1] * net.widths[0]))
+    for other in (twice, boxed, gallery.network("wide_2_3_2_1")):
+        assert found.contains(other) is False
+        assert [component.contains(other) for component in found.components] == [False] * len(found.components)
+
+
+@pytest.mark.parametrize(
+    ("net", "shown"),
+    [
+        (ONE_LAYER, "<component 'one hidden layer', flips=(), dimension=7>"),
+        (VISIBLE, "<component 'visible', flips=(), dimension=4>"),
+        (HIDDEN, "<component 'hidden', flips=(), dimension=9>"),
+        (LINE, "<component 'hidden', flips=(), direction=+1, dimension=4>"),
+        (CONSTANT, "<component 'constant', flips=(), dimension=14>"),
+    ],
+)
+def test_components_show_kind_flips_direction_and_dimension(net, shown):
+    assert repr(fiber(net).components[0]) == shown
+
+
+def test_names_are_sentences_that_count_from_one():
+    two = shallow([(1, -1, 0), (-1, -2, -1)], [1, 1], domain=Box([0, 0], [1, 1]))
+    assert [component.name for component in fiber(two).components] == ["no neuron flipped", "neuron 1 flipped"]
+    flippable = deep([(1, -1, -1)], [1])
+    assert [component.name for component in fiber(flippable).components] == [
+        "hyperplane 1 hidden, no hyperplane flipped",
+        "hyperplane 1 hidden, hyperplane 2 flipped",
+    ]
+    assert fiber(CONSTANT).components[0].name == "every second-layer neuron dead"
