@@ -13,6 +13,7 @@ from semialg_fibers.errors import NotGenericError, UnsupportedError
 from semialg_fibers.fibers.bottleneck import fiber
 from semialg_fibers.fibers.genericity import genericity
 from semialg_fibers.geometry.domain import Box, Orthant, Space
+from semialg_fibers.geometry.polyhedron import Polyhedron
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.verify.oracle import same_on_cells
 
@@ -278,3 +279,145 @@ def test_n1_of_one_asks_nothing_of_linear_rows():
     cancelling = Network([([[2]], [1]), ([[1], [2]], [1, 1]), ([[2, -1]], [0])])
     assert witness(cancelling, "G4")[:4] == ("column", 0, "rows", (0, 1))
     assert list(realizable(cancelling, 0)) == [(0, 1)]  # at u = 0 the biases decide, and both are positive
+
+
+# the lines of the report
+
+
+def bottleneck_of(rows, weights, first=IDENTITY):
+    return Network([first, ([row[:-1] for row in rows], [row[-1] for row in rows]), (weights, [0] * len(weights))])
+
+
+def shallow(rows, weights, domain):
+    return Network([([row[:-1] for row in rows], [row[-1] for row in rows]), (weights, [0] * len(weights))], domain)
+
+
+LINES = [
+    (
+        bottleneck_of([[1, -2, 1], [1, 1, 3]], [[1, 0], [0, 1]]),
+        [
+            "(G1) holds: rank A1 = n1 = 2",
+            "(G2) holds: no zero in [A2 | b2], no zero column in A3",
+            "(G3) holds: no two second-layer hyperplanes meet on an edge of the orthant",
+            "(G4) holds: A3 has full column rank",
+            "(G5) holds: the linear rows' product has rank 1",
+        ],
+    ),
+    (
+        bottleneck_of([[-3, 1, -3], [6, -2, 6]], [[1, 1]]),
+        [
+            "(G1) holds: rank A1 = n1 = 2",
+            "(G2) holds: no zero in [A2 | b2], no zero column in A3",
+            "(G3) violated: in column 2 rows 1 and 2 have the same ratio -3",
+            "(G4) holds: no sum of masked products of rows active together on a hyperplane vanishes",
+            "(G5) holds: there is no linear row",
+        ],
+    ),
+    (
+        bottleneck_of([[1, 2, 1], [2, 3, 1]], [[-3, 2]]),
+        [
+            "(G1) holds: rank A1 = n1 = 2",
+            "(G2) holds: no zero in [A2 | b2], no zero column in A3",
+            "(G3) holds: no two second-layer hyperplanes meet on an edge of the orthant",
+            "(G4) violated: column 2: the sum over the rows 1, 2, active together on the hyperplane, vanishes",
+            "(G5) holds: the linear rows' product has rank 1",
+        ],
+    ),
+    (
+        bottleneck_of([[1, 1, 1], [1, 1, 2]], [[1, 2], [1, 3]], ([[1, 2], [2, 4]], [0, 0])),
+        [
+            "(G1) violated: rank A1 = 1 < n1 = 2",
+            "(G2) holds: no zero in [A2 | b2], no zero column in A3",
+            "(G3) holds: no two second-layer hyperplanes meet on an edge of the orthant",
+            "(G4) not decided: not asked: the first layer does not map onto the orthant",
+            "(G5) violated: the linear rows' product has rank 1, expected min(m, p, q) = 2",
+        ],
+    ),
+    (
+        Network([([[2]], [1]), ([[1], [2]], [1, 1]), ([[2, -1]], [0])]),  # n1 = 1, and C B = 0 harms no one
+        [
+            "(G1) holds: rank A1 = n1 = 1",
+            "(G2) holds: no zero in [A2 | b2], no zero column in A3",
+            "(G3) holds: no two second-layer hyperplanes meet on an edge of the orthant",
+            "(G4) violated: column 1: the sum over the rows 1, 2, active together on the hyperplane, vanishes",
+            "(G5) holds: nothing is asked for n1 = 1",
+        ],
+    ),
+    (
+        shallow([[1, -2, 1], [2, -4, 2], [1, 1, 0]], [[1, 1, 1]], Orthant(2)),
+        [
+            "(G2) holds: no zero row, no nonlinear neuron with outgoing weights zero",
+            "(G3) violated: rows 1 and 2 have the same hyperplane",
+            "(G5) holds: the linear rows' product has rank 1",
+        ],
+    ),
+    (
+        shallow([[1, -2, 1], [0, 0, 0], [0, 0, 0]], [[1, 1, 1]], Space(2)),
+        [
+            "(G2) violated: row 2 of [B | β] is zero",
+            "(G3) holds: the hyperplanes of nonlinear neurons are pairwise different",
+            "(G5) holds: on R^p linear neurons are constants, nothing is asked",
+        ],
+    ),
+    (
+        shallow([[1, -2, 1], [1, -1, 1], [1, -3, 1]], [[1, 0, 0]], Box([0, 0], [3, 3])),
+        [
+            "(G2) violated: column 2 of the outgoing weights is zero, and that neuron is nonlinear",
+            "(G3) holds: the hyperplanes of nonlinear neurons are pairwise different",
+            "(G5) holds: there is no linear row",
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("net", "lines"), LINES)
+def test_the_report_says_in_one_line_what_each_condition_found(net, lines):
+    assert str(genericity(net)).splitlines() == lines
+    assert [str(condition) for condition in genericity(net).conditions] == lines
+
+
+@pytest.mark.parametrize(
+    ("rows", "weights", "reason"),
+    [
+        ([[1, -2, 1], [1, 0, -3]], [[1, 2]], "A2 entry (2, 2) is zero"),
+        ([[0, -2, 1], [1, 1, -3]], [[1, 2]], "A2 entry (1, 1) is zero"),
+        ([[1, -2, 1], [1, 1, 0]], [[1, 2]], "b2 entry 2 is zero"),
+        ([[1, -2, 1], [1, 1, -3]], [[1, 0]], "column 2 of A3 is zero"),
+        # Zeros in the same column, or in b2, are no equal ratios: A2_jk b2_j < 0 is asked.
+        ([[0, -2, -1], [0, 1, -3]], [[1, 2]], "A2 entry (1, 1) is zero"),
+        ([[0, -2, 1], [0, 1, 3]], [[1, 2]], "A2 entry (1, 1) is zero"),
+        ([[1, 2, 0], [3, 1, 0]], [[1, 2]], "b2 entry 1 is zero"),
+        ([[-1, -2, 0], [-3, -1, 0]], [[1, 2]], "b2 entry 1 is zero"),
+    ],
+)
+def test_zeros_are_named_and_are_no_equal_ratios(rows, weights, reason):
+    report = genericity(bottleneck_of(rows, weights))
+    assert report.conditions[1].reason == reason
+    assert "G2" in report.violated
+    assert "G3" not in report.violated
+
+
+def test_refusals_name_the_hypothesis_with_the_numbers_of_the_network():
+    """d = 2, n1 = 3, n2 = 1."""
+    wide = Network([([[1, 0], [0, 1], [1, 1]], [0] * 3), ([[1, 2, 3]], [0]), ([[1]], [0])])
+    deep = Network([([[1]], [0])] * 4)
+    boxed = Network([([[1]], [0])] * 3, Box([0], [1]))
+    triangle = Network([([[1]], [0])] * 2, Polyhedron([[1], [-1]], [1, 1]))
+    affine = Network([([[1]], [0])])
+    assert [refusal(fiber, net) for net in (wide, deep, boxed, triangle, affine)] == [
+        "the theorem needs a bottleneck n1 ≤ d, this network has n1 = 3 > d = 2",
+        "the theorem covers two and three affine layers, this network has 4",
+        f"the three-layer theorem is about all of R^d, this network's domain is {boxed.domain}",
+        "the theorem covers R^d, the orthant and boxes, not polyhedra; same_function does, for one hidden layer",
+        "a network with one affine layer has no hidden units: its parameters are its function",
+    ]
+    assert [refusal(genericity, net) for net in (triangle, affine)] == [
+        refusal(fiber, net) for net in (triangle, affine)
+    ]
+    assert {condition.name for condition in genericity(boxed).conditions} == {"supertransversal", "masked_products"}
+
+
+def refusal(question, net):
+    with pytest.raises(UnsupportedError) as caught:
+        question(net)
+    return str(caught.value)
