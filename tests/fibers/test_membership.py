@@ -2,7 +2,7 @@
 
 import pytest
 
-from semialg_fibers import Box, Network, Orthant, gallery
+from semialg_fibers import Box, Network, Orthant, Space, gallery
 from semialg_fibers.fibers.bottleneck import fiber
 from semialg_fibers.verify.oracle import same_on_cells
 
@@ -19,6 +19,7 @@ def deep(rows, weights, constant=0, first=((1, 0, 0), (0, 1, 0))):
 
 
 BENT, STEEP, LINEAR, DEAD = (1, -2, 1), (1, -3, 1), (1, 1, 1), (-1, -1, -1)
+TILTED, UNIT, PLANE = (1, -1, 0), Box([0, 0], [1, 1]), Space(2)
 ONE_LAYER = shallow([BENT, LINEAR, DEAD], [1, 2, 5])
 TWO_BENT = shallow([BENT, STEEP, DEAD], [1, 1, 5])
 ROWS = [(1, -1, 1), (-2, 1, 1)]
@@ -39,6 +40,24 @@ NEAR = {
     "another slope": (ONE_LAYER, shallow([BENT, (1, 2, 1), DEAD], [1, 2, 5])),
     "another constant": (ONE_LAYER, shallow([BENT, LINEAR, DEAD], [1, 2, 5], 1)),
     "a linear row moved, the constant not": (ONE_LAYER, shallow([BENT, (1, 1, 2), DEAD], [1, 2, 5])),
+    "a linear row below zero, the constant adjusted": (ONE_LAYER, shallow([BENT, (1, 1, -1), DEAD], [1, 2, 5], 4)),
+    "a linear row with a negative weight": (ONE_LAYER, shallow([BENT, (2, -1, 1), (-1, 2, -1)], [1, 2, 5])),
+    "a dead row that bends": (ONE_LAYER, shallow([BENT, LINEAR, (-1, 2, -1)], [1, 2, 5])),
+    "on a box: a linear row below zero": (
+        shallow([TILTED, (1, 1, 0)], [1, 2], 0, UNIT), shallow([TILTED, (1, 1, -1)], [1, 2], 2, UNIT),
+    ),
+    "on a box: a dead row above zero": (
+        shallow([TILTED, (1, 1, -3)], [1, 2], 0, UNIT), shallow([TILTED, (1, 1, "-3/2")], [1, 2], 0, UNIT),
+    ),
+    "on R^2: a constant neuron below zero": (
+        shallow([BENT, (0, 0, 5)], [1, 1], 0, PLANE), shallow([BENT, (0, 0, -5)], [1, 1], 10, PLANE),
+    ),
+    "on R^2: a constant neuron with a slope": (
+        shallow([BENT, (0, 0, 5)], [1, 1], 0, PLANE), shallow([BENT, (0, 1, 5)], [1, 1], 0, PLANE),
+    ),
+    "on R^2: a constant neuron with a slope, dead at zero": (
+        shallow([BENT, (0, 0, -5)], [1, 1], 0, PLANE), shallow([BENT, (0, 1, -5)], [1, 1], 0, PLANE),
+    ),
     "visible: another first layer": (VISIBLE, deep(ROWS, [1, 3], first=((1, 0, 0), (0, 1, 1)))),
     "visible: a first row turned": (VISIBLE, deep(ROWS, [1, 3], first=((-1, 0, 0), (0, 1, 0)))),
     "visible: a first row scaled alone": (VISIBLE, deep(ROWS, [1, 3], first=((2, 0, 0), (0, 1, 0)))),
