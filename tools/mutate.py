@@ -43,6 +43,7 @@ import pytest  # noqa: E402
 from mutants import ROOT, Address, Mutant, mutants_of  # noqa: E402
 
 JUDGED = HERE / "judged_mutants.txt"
+EXAMPLES = 10  # when the tests are measured
 ALIVE = ("survived", "no test", "not installed")
 
 
@@ -93,20 +94,14 @@ class Mutation:
     def __init__(self, chosen: argparse.Namespace) -> None:
         """Keep what was asked for."""
         self.chosen, self.record = chosen, chosen.record.absolute()
+        self.asked: dict[int, int] = {}
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Measure every test, then run every mutant that the record does not hold."""
-        from hypothesis import Phase, settings  # only when pytest has prepared its assertions
-
         self.items, self.files = session.items, {str(ROOT / module): module for module in self.chosen.modules}
-        for item in self.items:
-            test = getattr(getattr(item, "obj", None), "__func__", getattr(item, "obj", None))
-            if own := getattr(test, "_hypothesis_internal_use_settings", None):
-                few, quick = min(own.max_examples, self.chosen.examples), (Phase.explicit, Phase.generate)
-                test._hypothesis_internal_use_settings = settings(
-                    own, max_examples=few, derandomize=True, database=None, phases=quick, deadline=None
-                )
+        self.draw(EXAMPLES)
         self.measure()
+        self.draw(self.chosen.examples)
         before = read(self.record)
         for module in self.chosen.modules:
             mutants, killers = mutants_of(module), defaultdict[str, Counter[int]](Counter)
@@ -118,6 +113,19 @@ class Mutation:
                 if known is None or (self.chosen.again and known["outcome"] in ALIVE and key not in judged()):
                     self.one(key, mutants[key], killers[mutants[key].name])
         return True
+
+    def draw(self, examples: int) -> None:
+        """Let each random property draw at most so many examples, always the same ones."""
+        from hypothesis import Phase, settings  # only when pytest has prepared its assertions
+
+        for item in self.items:
+            test = getattr(getattr(item, "obj", None), "__func__", getattr(item, "obj", None))
+            if own := getattr(test, "_hypothesis_internal_use_settings", None):
+                before = self.asked.setdefault(id(test), own.max_examples)
+                test._hypothesis_internal_use_settings = settings(
+                    own, max_examples=min(before, examples), derandomize=True, database=None,
+                    phases=(Phase.explicit, Phase.generate), deadline=None,
+                )  # fmt: skip
 
     def measure(self) -> None:
         """Note the time of each test, and the lines that it runs through; what is known from an earlier run is kept."""
@@ -134,7 +142,7 @@ class Mutation:
         store = self.record.with_suffix(".tests")
         digest = hashlib.sha256(b"".join(Path(file).read_bytes() for file in sorted(self.files))).hexdigest()
         known = json.loads(store.read_text()) if store.exists() else {}
-        digest += f" {self.chosen.examples} {self.chosen.slow}"
+        digest += f" {EXAMPLES} {self.chosen.slow}"
         known = known if known.get("digest") == digest else {"digest": digest}
         self.new = {number for number, item in enumerate(self.items) if item.nodeid not in known}
         for item in self.items:
@@ -178,19 +186,18 @@ class Mutation:
         """Run one mutant and write its line."""
         tests = set().union(*(self.through[mutant.path, line] for line in mutant.lines))
         queue = sorted(tests, key=lambda number: (-killers[number], self.seconds[number]))
-        if self.chosen.again:  # the quick ones have been run; first those that are new, then the slow ones
-            queue.sort(key=lambda number: (number not in self.new, -killers[number], -self.seconds[number]))
+        longer, own = max(1, self.chosen.examples // EXAMPLES), f"test_{Path(mutant.path).stem}"
+        if self.chosen.again:  # first those that are new, then those of the module's own file
+            queue.sort(key=lambda number: (number not in self.new, own not in self.items[number].nodeid))
         start = time.monotonic()
 
         def work() -> Any:
             if not mutant.install(self.living):
                 return ["not installed", 0, None]
-            spent = 0.0
             for count, number in enumerate(queue):
-                spent += self.seconds[number]
-                if spent > self.chosen.longest:
+                if time.process_time() > self.chosen.longest:
                     return ["survived", count, None]
-                if failed := run_test(self.items[number], 2 + 10 * self.seconds[number]):
+                if failed := run_test(self.items[number], 2 + 10 * self.seconds[number] * longer):
                     return [failed, count + 1, number]
             return ["survived", len(queue), None]
 
@@ -257,7 +264,7 @@ def main() -> int:
     )
     parser.add_argument("--sample", type=int, default=10**9)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--examples", type=int, default=10)
+    parser.add_argument("--examples", type=int, default=EXAMPLES)
     parser.add_argument("--slow", type=float, default=1)
     parser.add_argument("--longest", type=float, default=4)
     parser.add_argument("--again", action="store_true")
