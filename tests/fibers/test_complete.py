@@ -2,6 +2,7 @@
 
 import random
 from collections import defaultdict
+from dataclasses import replace
 from itertools import combinations_with_replacement, product
 
 import numpy as np
@@ -200,6 +201,68 @@ def test_the_count_by_ranks_is_the_closed_form_where_there_is_no_ghost(domain, d
             if found:
                 assert found[0].dimension == closed_form(balance, q, s)
         assert bool(balance.ranks(q, 0)) == (q >= enough.least_linear)
+
+
+@given(st.sampled_from(SPACES[2] + SPACES[3]), st.integers(0, 3), st.data())
+@settings(max_examples=60)
+def test_a_certificate_of_feasibility_with_another_number_is_rejected(domain, ghosts, data):
+    p = domain.dimension
+    row = st.lists(small, min_size=p, max_size=p)
+    matrix, splits = (data.draw(st.lists(row, min_size=least, max_size=2)) for least in (1, 0))
+    found = Balance(Matrix(matrix), Matrix(splits, columns=p), recession(domain)).feasibility(ghosts)
+    assert found.check() is True
+    least = found.least_linear
+    wrong = [
+        replace(found, rank=found.rank + 1),
+        replace(found, rank=found.rank - 1),
+        replace(found, reach=found.reach + 1),
+        replace(found, reach=found.reach - 1),
+        *(replace(found, least_linear=other) for other in (None, 0, 1, 2, 3) if other != least),
+    ]
+    assert [each.check() for each in wrong] == [False] * len(wrong)
+
+
+def test_a_certificate_of_feasibility_for_another_cone_or_space_is_rejected():
+    """(1, −1) spans no bounded form of the orthant, but one of the box; (1, 1) spans another space."""
+    none = Matrix([], columns=2)
+    orthant, box = recession(Orthant(2)), recession(Box([0, 0], [1, 1]))
+    on_orthant, on_box = (Balance(Matrix([[1, -1]]), none, cone).feasibility() for cone in (orthant, box))
+    assert (on_orthant.least_linear, on_box.least_linear) == (2, 1)
+    assert on_orthant.check()
+    assert on_box.check()
+    assert not replace(on_box, balance=on_orthant.balance).check()
+    assert not replace(on_orthant, balance=on_box.balance).check()
+    other = Balance(Matrix([[1, 1]]), none, orthant).feasibility()
+    assert (other.rank, other.reach, other.least_linear) == (1, 1, 1)
+    assert not replace(other, balance=Balance(Matrix([[1, 2]]), none, orthant)).check()
+    larger = Balance(Matrix([[1, 0], [0, 1]]), none, orthant).feasibility()
+    assert not replace(larger, balance=Balance(Matrix([[1, 0], [1, 0]]), none, orthant)).check()
+    # all numbers true for the box, and claimed for the orthant
+    assert not replace(on_orthant, span=on_box.span, reach=1, least_linear=1).check()
+    spoilt = replace(other.span, inner=tuple(-value for value in other.span.inner))
+    assert not replace(other, span=spoilt).check()
+
+
+def test_ghosts_and_copies_are_listed_once_each_and_counted():
+    for total in range(7):
+        listed = list(complete._ghost_groups(total, total))
+        pairs = [(a, b) for a in range(1, total + 1) for b in range(min(a, total - a) + 1)]
+        expected = {
+            tuple(sorted(chosen, reverse=True))
+            for size in range(total + 1)
+            for chosen in combinations_with_replacement(pairs, size)
+            if sum(map(sum, chosen)) == total
+        }
+        assert len(set(listed)) == len(listed)
+        assert set(listed) == expected
+        for halves in range(total // 2 + 2):
+            count = sum(1 for chosen in expected if sum(1 for _, minus in chosen if minus) == halves)
+            assert complete._ghost_ways(total, halves) == count
+    for extra, count, split in product(range(4), range(4), [(), (0,), (1, 2)]):
+        if max(split, default=-1) < count:
+            ways = list(complete._essential(extra, count, tuple(set(range(count)) - {*split, 0}), split))
+            assert len(set(ways)) == len(ways) == complete._essential_ways(extra, count, len(split))
+            assert all(sum(map(sum, way)) == count + len(split) + extra for way in ways)
 
 
 @given(st.lists(st.lists(small, min_size=3, max_size=3), min_size=2, max_size=2))
