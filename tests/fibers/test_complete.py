@@ -7,6 +7,7 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
+import sympy
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from reference import is_pointed, rank
@@ -370,8 +371,16 @@ def test_words():
 
 
 def test_what_is_refused(monkeypatch):
-    with pytest.raises(UnsupportedError, match="one hidden layer"):
+    with pytest.raises(UnsupportedError) as deep:
         complete_fiber(Network([([[1]], [0]), ([[1]], [0]), ([[1]], [0])]))
+    assert str(deep.value) == (
+        "the complete fiber is known for one hidden layer, this network has 2; `fiber` has the generic members for three "
+        "layers, `sound_fiber` what known symmetries generate"
+    )
+    with pytest.raises(InvalidNetworkError, match="expected a Network, got the int 5"):
+        complete_fiber(5)
+    with pytest.raises(UnsupportedError, match="put values in for the letters of this network"):
+        complete_fiber(Network([([[sympy.Symbol("a", positive=True)]], [0]), ([[1]], [0])]))
     net = Network([([[1]], [0]), ([[1]], [0])])
     found = complete_fiber(net)
     assert not found.contains(net.with_layers([([[1], [1]], [0, 0]), ([[1, 0]], [0])]))
@@ -382,10 +391,31 @@ def test_what_is_refused(monkeypatch):
     many = complete_fiber(
         Network([(many.layers[0].matrix.stacked(Matrix([[1, 50]] * 4)), [1] * 16), ([[1] * 16], [0])])
     )
-    with pytest.raises(BudgetExceededError, match="ways"):
+    # 13 hyperplanes, 3 spare neurons: Σ_(s ≤ 3) C(13, s) 2^(13 − s)
+    with pytest.raises(BudgetExceededError, match="13 hyperplanes can be flipped or split in 514048 ways, more than"):
         len(many.strata)
     assert many.strata[0].contains(many.network)
     monkeypatch.setattr(complete, "BALANCES", 10)
     with pytest.raises(BudgetExceededError, match="more strata may follow"):
         many.strata[10**6]
     assert many.contains(many.sample(1))
+
+
+def test_the_budget_of_choices_is_the_number_of_choices(monkeypatch):
+    """Two hyperplanes, one spare neuron: 2² choices of sides, and 2 · 2 with one of them split."""
+    net = Network([([[1], [1], [0]], [0, -1, -1]), ([[1, 1, 1]], [0])])
+    for budget, fits in [(8, True), (7, False)]:
+        monkeypatch.setattr(complete, "BALANCES", budget)
+        found = complete.CompleteFiber(net, complete_fiber(net).frame)
+        if fits:
+            assert found.stratum_count == len(list(found.strata)) > 0
+            assert found.dimension == max(stratum.dimension for stratum in found.strata)
+        else:
+            for question in (lambda: found.stratum_count, lambda: found.dimension):
+                with pytest.raises(BudgetExceededError, match="2 hyperplanes can be flipped or split in 8 ways"):
+                    question()
+
+
+def test_the_complete_fiber_names_its_network():
+    net = Network([([[1]], [0]), ([[1]], [0])])
+    assert repr(complete_fiber(net)) == f"<complete fiber of {net}, 1 essential hyperplanes>"
