@@ -374,8 +374,8 @@ def test_what_is_refused(monkeypatch):
     with pytest.raises(UnsupportedError) as deep:
         complete_fiber(Network([([[1]], [0]), ([[1]], [0]), ([[1]], [0])]))
     assert str(deep.value) == (
-        "the complete fiber is known for one hidden layer, this network has 2; `fiber` has the generic members for three "
-        "layers, `sound_fiber` what known symmetries generate"
+        "the complete fiber is known for one hidden layer, this network has 2; `fiber` has the generic members for "
+        "three layers, `sound_fiber` what known symmetries generate"
     )
     with pytest.raises(InvalidNetworkError, match="expected a Network, got the int 5"):
         complete_fiber(5)
@@ -411,9 +411,9 @@ def test_the_budget_of_choices_is_the_number_of_choices(monkeypatch):
             assert found.stratum_count == len(list(found.strata)) > 0
             assert found.dimension == max(stratum.dimension for stratum in found.strata)
         else:
-            for question in (lambda: found.stratum_count, lambda: found.dimension):
+            for name in ("stratum_count", "dimension"):
                 with pytest.raises(BudgetExceededError, match="2 hyperplanes can be flipped or split in 8 ways"):
-                    question()
+                    getattr(found, name)
 
 
 def test_the_complete_fiber_names_its_network():
