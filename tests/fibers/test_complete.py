@@ -273,8 +273,35 @@ def test_without_splits_the_least_number_is_the_nonnegative_column_rank(rows):
     assert balance.feasibility().least_linear == expected
 
 
+def kernel_dimension(balance, found):
+    """The dimension of all (δC, δB, δX, δY, δG) with δC B + C δB = δX W + δY G + Y δG, to first order.
+
+    δC is tangent to the matrices of the rank of C: y δC z = 0 for y C = 0 and C z = 0. δB vanishes on the lines.
+    """
+    (m, p), q, g, splits = balance.matrix.shape, found.outgoing.shape[1], found.ghost.shape[1], balance.split.shape[0]
+    c, b, y, ghosts, w = found.outgoing, found.linear_rows, found.ghost, found.ghost_rows, balance.split
+    at_b, at_x = m * q, m * q + q * p
+    at_y, at_g = at_x + m * splits, at_x + m * splits + m * g
+    size = at_g + g * p
+    equations = []
+    for a, i in product(range(m), range(p)):
+        row = [0] * size
+        for j in range(q):
+            row[a * q + j], row[at_b + j * p + i] = b[j, i], c[a, j]
+        for j in range(splits):
+            row[at_x + a * splits + j] = -w[j, i]
+        for j in range(g):
+            row[at_y + a * g + j], row[at_g + j * p + i] = -ghosts[j, i], -y[a, j]
+        equations.append(row)
+    for left, right in product(c.T.kernel().rows(), c.kernel().rows()):
+        equations.append([left[a] * right[j] for a in range(m) for j in range(q)] + [0] * (size - at_b))
+    for line, j in product(balance.cone.lines.rows(), range(q)):
+        equations.append([0] * (at_b + j * p) + list(line) + [0] * (size - at_b - (j + 1) * p))
+    return size - Matrix(equations, columns=size).rank()
+
+
 @given(st.sampled_from([domain for domains in SPACES.values() for domain in domains]), st.data())
-@settings(max_examples=60)
+@settings(max_examples=100)
 def test_solutions_of_the_balance_equation(domain, data):
     p, m = domain.dimension, data.draw(st.integers(1, 3))
     row = st.lists(small, min_size=p, max_size=p)
@@ -290,6 +317,13 @@ def test_solutions_of_the_balance_equation(domain, data):
         assert found.outgoing.rank() == s
         assert all(balance.cone.bounds(row) for row in found.linear_rows.rows())
         assert all(any(row) for row in found.ghost_rows.rows())
+        piece = balance.largest(q, s, ghosts)
+        assert found.ghost.rank() == piece.rank
+        assert found.outgoing.beside(found.ghost).rank() == s + piece.outer
+        if piece.confined:  # the rows of B_L may lie on the cone's boundary, which the kernel does not see
+            assert kernel_dimension(balance, found) >= piece.dimension
+        else:
+            assert kernel_dimension(balance, found) == piece.dimension
 
 
 # cases
