@@ -7,7 +7,9 @@ import pytest
 from flint import fmpq
 
 from semialg_fibers import Network, Orthant, gallery
+from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError
 from semialg_fibers.fibers.sign_symmetries import symmetries_by_signs
+from semialg_fibers.fibers.sound_symmetry import Symmetry, halved, within
 from semialg_fibers.fibers.symmetries import symmetries
 from semialg_fibers.verify.oracle import same_on_cells
 
@@ -188,11 +190,106 @@ def test_words_for_every_kind():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["a translation and a flip", "two hidden columns", "a zero bias"])
+IDENTITY = ([[1, 0], [0, "1/2"]], [0, "1/3"])
+BY_SIGNS = {
+    **{name: TABLE[name][0] for name in ("a translation and a flip", "two hidden columns", "a zero bias")},
+    "a dead row": Network([IDENTITY, ([[2, -1], [-1, -2]], [-3, "-1/2"]), ([[1, 1], ["1/3", 2]], [0, 0])]),
+    "an unused row": Network([IDENTITY, ([[2, -1], [1, -2]], [-3, 1]), ([[1, 0]], [0])]),
+    "a linear row": Network([IDENTITY, ([[2, -1], [1, 2]], [-3, 5]), ([[1, 7], [2, 0]], [0, 0])]),
+    "a flip that leaves one of two absorbers alone": Network(
+        [([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0, 0, 0]), ([[1, 0, -1], [0, 1, 0]], [-1, -1]), ([[1, 1]], [0])]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BY_SIGNS)
 def test_signs_tell_the_same_as_cells_where_they_apply(name):
-    net, expected = TABLE[name]
-    wanted = [each for each in expected if each[0] in ("translation", "sign flip")]
-    told = [(f.kind, f.layer, f.units, f.ends) for f in symmetries_by_signs(net)]
-    assert [each for each in told if each[0] in ("translation", "sign flip")] == wanted
-    for found in symmetries_by_signs(net):
-        assert same_on_cells(net, found.sample(2)) is None
+    """Kinds, units, ends, tangents; the signs ask that an unused row, too, be inactive on a hidden hyperplane."""
+    net, kinds = BY_SIGNS[name], ("dead", "unused", "linear shift", "translation", "sign flip")
+
+    def told(found, layers):
+        shown = [(f.kind, f.layer, f.units, f.ends, list(map(sorted_items, f.directions))) for f in found]
+        return sorted(each for each in map(str, (s for s in shown if s[0] in kinds and (s[0], s[1]) in layers)))
+
+    layers = {("dead", 2), ("unused", 2), ("linear shift", 2), ("translation", 1), ("sign flip", 1)}
+    by_signs = list(symmetries_by_signs(net))
+    by_cells = told(symmetries(net), layers)
+    assert told(by_signs, layers) == [each for each in by_cells if name != "an unused row" or "unused" in each]
+    for found in by_signs:
+        assert found.by_theorem is True
+        for seed in range(3):
+            assert same_on_cells(net, found.sample(seed)) is None
+    for found in by_signs:
+        if found.ends and found.ends[0] is not None:
+            assert same_on_cells(net, found.move(found.ends[0])) is None  # at the end itself
+            with pytest.raises(InvalidNetworkError, match=f"t ≥ {found.ends[0]} only, got"):
+                found.move(found.ends[0] - 1)
+
+
+def sorted_items(direction):
+    return sorted(direction.items())
+
+
+def test_words_of_the_rules_for_signs():
+    assert {str(found) for net in BY_SIGNS.values() for found in symmetries_by_signs(net)} == {
+        "unit 1 of layer 1 is hidden: its bias can be shifted by t from -3/2 to ∞",
+        "unit 1 of layer 1 is hidden: its bias can be shifted by t from -1 to ∞",
+        "unit 2 of layer 1 is hidden: its bias can be shifted by t from -1 to ∞",
+        "unit 1 of layer 1 is hidden: its bias can be shifted by t from 0 to ∞",
+        "unit 2 of layer 2 is never active: its outgoing weights are free",
+        "unit 2 of layer 2 has no outgoing weights: its incoming ones are free",
+        "unit 2 of layer 2 is linear: its bias can be shifted by t from -5 to ∞",
+        "unit 2 of layer 1 can be flipped to its other side",
+        "unit 3 of layer 1 can be flipped to its other side",
+    }
+
+
+# random values
+
+
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [
+        (None, None),
+        (fmpq(-3), None),
+        (None, fmpq(2)),
+        (fmpq(-1), fmpq(5)),
+        (fmpq(0), None),
+        (fmpq(0), fmpq(1)),
+        (fmpq(-2), fmpq(0)),
+    ],
+)
+def test_random_values_lie_in_the_interval_and_are_not_zero(low, high):
+    rng = random.Random(7)
+    drawn = [within(rng, low, high) for _ in range(200)]
+    assert all((low is None or low <= t) and (high is None or t <= high) and t != 0 for t in drawn)
+    assert {t < 0 for t in drawn} == {side for side, end in ((True, low), (False, high)) if end is None or end}
+    assert all(end in drawn for end in (low, high) if end)  # the ends are possible
+
+
+def test_a_move_is_halved_until_the_function_stays_and_refused_where_it_never_does():
+    net = Network([([[1]], [0]), ([[1]], [0])])
+
+    def shift(at, t):
+        return at.with_layers([at.layers[0], ([[1]], [t if abs(t) > HALF else 0])])
+
+    moves = Symmetry("k", 1, (0,), "it moves", net, _act=shift, _draw=lambda rng: fmpq(3), _smaller=halved)
+    assert moves.sample(0) == net  # 3, 3/2, 3/4, 3/8
+    for smaller in (None, lambda t: t):
+        stuck = Symmetry("k", 1, (0,), "it moves", net, _act=shift, _draw=lambda rng: fmpq(3), _smaller=smaller)
+        with pytest.raises(BudgetExceededError) as caught:
+            stuck.sample(0)
+        assert str(caught.value) == "no random move was small enough to keep the function: it moves"
+    with pytest.raises(InvalidNetworkError) as refused:
+        moves.move(fmpq(3))
+    assert str(refused.value) == "3 is too far: it moves"
+    assert halved(fmpq(3)) == fmpq(3, 2)
+
+
+@pytest.mark.parametrize(("ends", "shown"), [
+    ((None, None), "Interval(-oo, oo)"), ((fmpq(-1), None), "Interval(-1, oo)"), ((None, HALF), "Interval(-oo, 1/2)"),
+])  # fmt: skip
+def test_the_interval_of_a_symmetry_is_closed_where_it_ends(ends, shown):
+    net = Network([([[1]], [0]), ([[1]], [0])])
+    assert str(Symmetry("k", 1, (0,), "", net, ends=ends).interval) == shown
+    assert Symmetry("k", 1, (0,), "", net).interval is None
