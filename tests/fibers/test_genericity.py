@@ -5,6 +5,7 @@ from fractions import Fraction
 from itertools import combinations
 
 import pytest
+import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import columns_of, is_strictly_feasible, kinds, layer_rows, linear_product, rank, subsets
@@ -421,3 +422,140 @@ def refusal(question, net):
     with pytest.raises(UnsupportedError) as caught:
         question(net)
     return str(caught.value)
+
+
+# with letters
+
+
+p, q = sympy.symbols("p q", positive=True)
+x, y = sympy.symbols("x y", real=True)
+G1, G2 = "(G1) holds: rank A1 = 2, expected 2", "(G2) holds: no zero in [A2 | b2], no zero column in A3"
+G3 = "(G3) holds: no two second-layer hyperplanes meet on an edge of the orthant"
+G4 = "(G4) holds: no sum of masked products vanishes, whatever the values of the letters"
+G5, RANK = "(G5) holds: nothing is asked", "rank Σ over linear rows of C_j B_j"
+LINES_ = "(G2) holds: no zero row, no nonlinear neuron without outgoing weights"
+SYMBOLIC = [
+    (
+        bottleneck_of([[p, -1, -1], [-1, 1, q]], [[1, 3]]),
+        [G1, G2, "(G3) not decided: holds if p*q - 1 ≠ 0", "(G4) not decided: holds if p - 3 ≠ 0", G5],
+    ),
+    (
+        bottleneck_of([[p, -1, -1]], [[1]], ([[p, 1], [x, 1]], [0, 0])),
+        ["(G1) not decided: rank A1 = 2 iff p - x ≠ 0", G2, G3, G4, G5],
+    ),
+    (  # det A1 = pq + 1 > 0
+        bottleneck_of([[p, -1, -1]], [[x], [y]], ([[p, 1], [-1, q]], [0, 0])),
+        [
+            "(G1) holds: rank A1 = 2 for all values of the letters",
+            "(G2) not decided: holds iff not all of x, y are zero",
+            G3,
+            "(G4) not decided: holds if not all of x, y are zero",
+            G5,
+        ],
+    ),
+    (
+        bottleneck_of([[0, -1, -p]], [[1]], ([[p, 1], [2 * p, 2]], [0, 0])),
+        [
+            "(G1) violated: rank A1 ≤ 1 for all values of the letters, expected 2",
+            "(G2) violated: an entry of [A2 | b2] is zero",
+            G3,
+            "(G4) not decided: holds if the rows 1 are not exactly the active ones anywhere on hyperplane 1",
+            G5,
+        ],
+    ),
+    (
+        bottleneck_of([[p, q, 1], [1, 2, 1]], [[1, 0], [0, 1]]),
+        [G1, G2, G3, G4, f"(G5) not decided: {RANK} = 2 iff 2*p - q ≠ 0"],
+    ),
+    (
+        bottleneck_of([[p, q, 1], [1, 2, 1]], [[1, 0], [2, 0]]),
+        [
+            G1,
+            "(G2) violated: a row or column of weights is zero",
+            G3,
+            "(G4) not decided: holds if the rows 2 are not exactly the active ones anywhere on hyperplane 1 and the "
+            "rows 2 are not exactly the active ones anywhere on hyperplane 2",
+            f"(G5) violated: {RANK} ≤ 1 for all values of the letters, expected 2",
+        ],
+    ),
+    (
+        bottleneck_of([[p, -1, -p], [2 * p, -3, -2 * p]], [[1, 1]]),
+        [G1, G2, "(G3) violated: in column 1 rows 1 and 2 have the same ratio", G4, G5],
+    ),
+    (
+        Network([([[p]], [1]), ([[1], [2]], [1, 1]), ([[2, -1]], [0])]),
+        [
+            "(G1) holds: rank A1 = 1 for all values of the letters",
+            G2,
+            G3,
+            "(G4) not decided: holds if the rows 1, 2 are not exactly the active ones anywhere on hyperplane 1",
+            G5,
+        ],
+    ),
+    (
+        bottleneck_of([[p, q, 1], *([1, k, 1] for k in range(2, 9)), [1, -1, 1]], [[1] * 9]),
+        [
+            G1,
+            G2,
+            G3,
+            "(G4) not decided: asks that no sum of A3_·j A2_jk over rows active together vanishes: 2^9 sets",
+            f"(G5) holds: {RANK} = 1 for all values of the letters",
+        ],
+    ),
+    (
+        bottleneck_of([[p, q, 1], [p, -q, -1], [-p, q, -1], [-1, -1, 1]], [[1, -1, 1, -1]]),
+        [
+            G1,
+            G2,
+            "(G3) not decided: holds if p - 1 ≠ 0 and q - 1 ≠ 0",
+            "(G4) not decided: holds if the rows 1, 2 are not exactly the active ones anywhere on hyperplane 1 and the "
+            "rows 1, 3 are not exactly the active ones anywhere on hyperplane 1 and p - 1 ≠ 0 and 2*p - 1 ≠ 0",
+            f"(G5) holds: {RANK} = 1 for all values of the letters",
+        ],
+    ),
+    (
+        shallow([[1, -p, 1], [q, -1, 1]], [[1, 1]], Orthant(2)),
+        [LINES_, "(G3) not decided: holds iff not all of p*q - 1, q - 1, p - 1 are zero", G5],
+    ),
+    (
+        shallow([[1, -p, 1], [2, -2 * p, 2]], [[1, 1]], Orthant(2)),
+        [LINES_, "(G3) violated: nonlinear rows 1 and 2 have the same hyperplane", G5],
+    ),
+    (
+        shallow([[1, -p, 1], [q, -1, 1], [1, q, 1]], [[x, 1, p], [y, 1, 1]], Orthant(2)),
+        [
+            "(G2) not decided: holds iff not all of x, y are zero",
+            "(G3) not decided: holds iff not all of p*q - 1, q - 1, p - 1 are zero",
+            f"(G5) holds: {RANK} = 1 for all values of the letters",
+        ],
+    ),
+    (
+        shallow([[p, 1, 1], [0, 0, 2]], [[1, 1]], Space(2)),
+        [LINES_, "(G3) holds: the hyperplanes are pairwise different", G5],
+    ),
+    (
+        shallow([[p, 1, 1], [0, 0, 0]], [[1, 1]], Space(2)),
+        [
+            "(G2) violated: a row or column of weights is zero",
+            "(G3) holds: the hyperplanes are pairwise different",
+            G5,
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("net", "lines"), SYMBOLIC)
+def test_with_letters_the_report_states_the_conditions(net, lines):
+    assert str(genericity(net)).splitlines() == lines
+
+
+def test_of_many_sums_the_first_six_are_shown_and_the_others_counted():
+    """Σ ±p_j may vanish where both signs occur, Σ ±1 vanishes where they occur equally often."""
+    positive = sympy.symbols("p1:5", positive=True)
+    net = bottleneck_of([[letter, 1, 1] for letter in positive], [[1, 1, -1, -1]])
+    reason = genericity(net).conditions[3].reason
+    chosen = [rows for size in range(1, 5) for rows in combinations((1, 1, -1, -1), size)]
+    count = sum(len(set(rows)) == 2 for rows in chosen) + sum(sum(rows) == 0 for rows in chosen)
+    assert reason.count("≠ 0") == 6
+    assert reason.startswith("holds if p1 - p3 ≠ 0 and p1 - p4 ≠ 0 and ")
+    assert reason.endswith(f", and {count - 6} more of this kind")
