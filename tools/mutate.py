@@ -151,10 +151,11 @@ class Mutation:
         for name, answer in list(known.items()):
             if not isinstance(answer, str) and changed & set(answer[1]):
                 del known[name]
-        self.new = {number for number, item in enumerate(self.items) if item.nodeid not in known}
         for item in self.items:
             if item.nodeid not in known:
                 known[item.nodeid] = apart(lambda item=item: self.traced(item), 60)[0] or "timeout"  # type: ignore[misc]
+                if not len(known) % 50:
+                    store.write_text(json.dumps({"files": files, **known}))
         store.write_text(json.dumps({"files": files, **known}))
         self.through, self.seconds = defaultdict[tuple[str, int], set[int]](set), {}
         for number, item in enumerate(self.items):
@@ -193,9 +194,8 @@ class Mutation:
         """Run one mutant and write its line."""
         tests = set().union(*(self.through[mutant.path, line] for line in mutant.lines))
         queue = sorted(tests, key=lambda number: (-killers[number], self.seconds[number]))
-        longer, own = max(1, self.chosen.examples // EXAMPLES), f"test_{Path(mutant.path).stem}"
-        if self.chosen.again:  # first those that are new, then those of the module's own file
-            queue.sort(key=lambda number: (number not in self.new, own not in self.items[number].nodeid))
+        longer, first = max(1, self.chosen.examples // EXAMPLES), self.chosen.first
+        queue.sort(key=lambda number: not any(part in self.items[number].nodeid for part in first))
         start = time.monotonic()
 
         def work() -> Any:
@@ -274,6 +274,7 @@ def main() -> int:
     parser.add_argument("--examples", type=int, default=EXAMPLES)
     parser.add_argument("--slow", type=float, default=1)
     parser.add_argument("--longest", type=float, default=4)
+    parser.add_argument("--first", nargs="*", default=[], help="parts of the names of tests that run first")
     parser.add_argument("--again", action="store_true")
     chosen = parser.parse_args()
     if chosen.modules:
