@@ -3,6 +3,7 @@
 import pytest
 
 from semialg_fibers import Box, Network, Orthant, Space, gallery
+from semialg_fibers.errors import BudgetExceededError
 from semialg_fibers.fibers.bottleneck import fiber
 from semialg_fibers.verify.oracle import same_on_cells
 
@@ -83,6 +84,7 @@ def test_near_misses_are_other_functions_and_no_members(name):
     net, other = NEAR[name]
     found = fiber(net)
     assert found.contains(net)
+    assert found.locate(net) == found.components[0]
     assert same_on_cells(net, other) is not None
     assert found.locate(other) is None
     assert [component.contains(other) for component in found.components] == [False] * len(found.components)
@@ -122,3 +124,47 @@ def test_names_are_sentences_that_count_from_one():
         "hyperplane 1 hidden, hyperplane 2 flipped",
     ]
     assert fiber(CONSTANT).components[0].name == "every second-layer neuron dead"
+
+
+@pytest.mark.parametrize(
+    ("net", "count"),
+    [
+        (ONE_LAYER, 2 * 3),  # two components, 3!/2! places for the nonlinear neuron
+        (VISIBLE, 2 * 2),
+        (HIDDEN, 2 * 6),  # n1! · 3!/1!
+        (CONSTANT, 1),
+        (deep([(1, -1, -1), (2, -2, -3)], [1, 3]), 2 * (2 * 2)),  # two components: ∅ and {2} flipped
+    ],
+)
+def test_labelled_copies_are_counted(net, count):
+    assert fiber(net).labelled_count == count
+
+
+def test_the_symbols_of_an_image_are_named_after_labels():
+    names = [str(symbol) for symbol in fiber(ONE_LAYER).components[0].parametrization.symbols]
+    assert names == ["mu_0", "B_1_0", "B_1_1", "beta_1", "C_0_1", "B_2_0", "B_2_1", "beta_2", "C_0_2"]
+    names = [str(symbol) for symbol in fiber(VISIBLE).components[0].parametrization.symbols]
+    assert names == ["lambda_0", "lambda_1", "mu_0", "mu_1"]
+
+
+def test_many_choices_of_sides_that_must_vanish_leave_completeness_open():
+    """110 neurons with equal products and none to spare: whether further sides cancel is beyond the search."""
+    net = Network([([[1]] * 110, [-j - 1 for j in range(110)]), ([[1] * 110], [0])], Orthant(1))
+    found = fiber(net)
+    assert found.genericity.is_generic is True
+    assert found.assumptions == ("further choices of sides",)
+    assert found.complete is None
+
+
+def test_sequences_of_components_are_indexed_from_both_ends():
+    found = fiber(deep([(1, -1, -1), (2, -2, -3)], [1, 3])).components
+    assert len(found) == 2
+    assert (found[-1].flips, found[-2].flips) == (found[1].flips, found[0].flips) == ((1,), ())
+    assert [each.flips for each in found[:1]] == [()]
+    with pytest.raises(IndexError, match="component 2 does not exist, there are 2"):
+        found[2]
+    rows = [[j + 1, -(j**2) - 1, 1] for j in range(200)] + [[-1, -1, -1]] * 2
+    many = fiber(shallow(rows, [1] * 202)).components
+    with pytest.raises(BudgetExceededError) as caught:
+        len(many)
+    assert str(caught.value) == "there are more components than len() can return; ask for component_count"

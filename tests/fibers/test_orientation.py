@@ -269,3 +269,42 @@ def test_one_output_and_one_spare_neuron_are_counted_beyond_what_can_be_listed()
     count = problem.count()
     halves = [problem_of(Orthant(4), forms[1:], [[1]] * 23, [first], 1) for first in ([0] * 4, forms[0][:4])]
     assert count == sum(half.count() for half in halves) > 1000
+
+
+def test_supersets_of_the_same_rank_are_not_pruned():
+    """C_1 = C_2, B_1 and B_2 independent: rank M_S = 1 for all S ≠ ∅, and one linear neuron realizes each."""
+    problem = problem_of(Box([0] * 3, [1] * 3), [[1, 0, 0, -1], [0, 1, 0, -1]], [[1, 1], [1, 1]], [[0] * 3] * 2, 1)
+    assert problem.rank_is_monotone
+    assert not problem.all_feasible
+    assert list(problem.feasible_sets()) == [(), (0,), (1,), (0, 1)] == feasible_by_hand(problem)
+    assert problem.count() == 4
+
+
+@pytest.mark.parametrize("budget", range(1, 7))
+def test_a_listing_that_ends_early_proves_an_interval(budget):
+    """C_l B_l = ±e_l e_lᵀ on the orthant, r = 1: ∅ and the three singletons, of 2³ sets; then the pairs are tested."""
+    forms = [[int(i == j) for i in range(3)] + [-1] for j in range(3)]
+    problem = problem_of(Orthant(3), forms, [row[:3] for row in forms], [[0] * 3] * 3, 1)
+    assert len(list(problem.feasible_sets(7))) == len(feasible_by_hand(problem)) == 4
+    with pytest.raises(BudgetExceededError) as caught:
+        list(problem.feasible_sets(budget))
+    low = min(budget, 4)
+    assert (caught.value.low, caught.value.high) == (low, low + 8 - budget)
+    assert str(caught.value) == f"after {budget} of 2^3 choices of sides {low} are feasible"
+
+
+def test_on_the_space_the_part_does_not_depend_on_linear_neurons():
+    """Constants: k + r (1 + m)."""
+    problem = problem_of(Space(2), [[1, 2, 1]], [[1, 1, 1]], [[0, 0]] * 3, 2)
+    assert [problem.part_dimension((), q) for q in range(3)] == [1 + 2 * 4] * 3
+    assert problem.dimension(()) == problem.largest_dimension() == 9
+
+
+def test_the_local_dimension_where_the_rows_have_full_column_rank():
+    """p = 1, C = (1 2; 2 4), B = (1, 1)ᵀ: C B = M is two equations on 4 + 2 numbers; and two biases."""
+    problem = problem_of(Orthant(1), [], [], [[3], [6]], 2)
+    assert problem.local_dimension(Matrix([[1], [1]]), Matrix([[1, 2], [2, 4]])) == 4 + 2 - 2 + 2
+    # p = m = 2, s = t = 1, q + ρ = 3: neither full nor s + t = q + ρ
+    open_ = problem_of(Orthant(2), [], [], [[3, 3], [6, 6]], 2)
+    assert open_.local_dimension(Matrix([[1, 1], [1, 1]]), Matrix([[1, 2], [2, 4]])) is None
+    assert open_.local_dimension(Matrix([[1, 1], [2, 2]]), Matrix([[1, 1], [2, 3]])) is not None  # s = m

@@ -169,3 +169,4 @@ def test_where_the_remainder_must_vanish_the_interval_is_that_of_sperner():
     with pytest.raises(BudgetExceededError, match="between 1 and") as caught:
         problem.count()
     assert (caught.value.low, caught.value.high) == (1, comb(110, 55))
+    assert problem.is_countable is False
