@@ -334,6 +334,7 @@ def test_only_a_split_stratum_where_both_components_are_infeasible():
     net = Network([([[1, -1], [-1, 1]], [1, -1]), ([[1, 3], [1, 5]], [0, 0])], Orthant(2))
     found = complete_fiber(net)
     assert [(stratum.index.split, stratum.dimension) for stratum in found.strata] == [((0,), 2)]
+    assert found.dimension == 2
     assert found.feasibility().least_linear == 2  # and there is one spare neuron
     assert found.feasibility([0]).least_linear == 2
     assert found.feasibility([], [0]).least_linear == 0
@@ -401,6 +402,7 @@ def test_words():
         "hyperplane 1 kept, hyperplane 2 flipped (2 neurons), hyperplane 3 split, split ghost of 2, ghost of 1, "
         "2 linear of rank 1, 1 dead"
     )
+    assert str(StratumIndex((), (), 0, 0, 0)) == "no neuron"
     assert (index.width, index.flipped, index.split, index.split_ghosts) == (11, (1,), (2,), 1)
 
 

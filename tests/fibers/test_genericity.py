@@ -10,11 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import columns_of, is_strictly_feasible, kinds, layer_rows, linear_product, rank, subsets
 
-from semialg_fibers.errors import NotGenericError, UnsupportedError
+from semialg_fibers.errors import BudgetExceededError, NotGenericError, UnsupportedError
+from semialg_fibers.fibers import masks
 from semialg_fibers.fibers.bottleneck import fiber
 from semialg_fibers.fibers.genericity import genericity
 from semialg_fibers.geometry.domain import Box, Orthant, Space
+from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.polyhedron import Polyhedron
+from semialg_fibers.geometry.scalar import vector
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.verify.oracle import same_on_cells
 
@@ -95,6 +98,7 @@ def test_g4_masked_products():
     """On H_1 (h1 = 0) rows 1 and 2 are both active at h2 = 1, and 3·2 − 2·3 = 0."""
     net = Network([IDENTITY, ([[2, 1], [3, 2]], [1, 1]), ([[3, -2]], [0])])
     name, k, _, rows, _, point = witness(net, "G4")
+    assert witness(net, "G4")[::2] == ("column", "rows", "at h")
     assert name == "column"
     assert is_cancelling(net, k, rows)
     values = net.layers[1].apply(point)
@@ -203,6 +207,20 @@ def test_masks_that_no_point_realizes_do_not_count():
     assert verdicts(net)["G4"] is True
 
 
+@pytest.mark.parametrize(("limit", "decided"), [(6, True), (5, False)])
+def test_so_many_candidates_are_looked_at_and_no_more(limit, decided, monkeypatch):
+    """On h1 = 0: h2 > 2, h2 < 1, h2 > 3, h2 < 1/2 with products 1, −1, 1, −1: six sets cancel, none at a point but ∅."""
+    monkeypatch.setattr(masks, "CANDIDATE_LIMIT", limit)
+    forms = [vector(row) for row in ([1, 1, -2], [1, -1, 1], [1, 1, -3], [1, -2, 1])]
+    products = Matrix([[1, -1, 1, -1]])
+    if decided:
+        assert masks.vanishing_mask(products, forms, 0) is None
+    else:
+        with pytest.raises(BudgetExceededError) as caught:
+            masks.vanishing_mask(products, forms, 0)
+        assert str(caught.value) == "more than 5 sets of rows cancel; not all were looked at"
+
+
 def test_a_search_beyond_the_budget_is_not_decided():
     """128 rows, two outputs: a kernel of dimension 126 in each column."""
     source = random.Random(5)
@@ -214,7 +232,7 @@ def test_a_search_beyond_the_budget_is_not_decided():
     assert report.violated == ()
     assert report.undecided == ("G4",)
     assert report.is_generic is None
-    assert "(G4) not decided" in str(report)
+    assert "(G4) not decided: column 1: " in str(report)
     found = fiber(net)
     assert found.complete is None
     assert found.assumptions == ("G4",)
@@ -238,6 +256,9 @@ def test_full_column_rank_decides_g4_at_any_size():
     [
         pytest.param(Space(2), [[1, 2, 3], [-2, -4, -6]], [[1, 1]], {"G3": ("same hyperplane", 0, 1)}, id="one plane"),
         pytest.param(Orthant(2), [[1, -2, 3], [0, 0, 0]], [[1, 1]], {"G2": ("zero row", 1)}, id="zero row"),
+        pytest.param(
+            Orthant(2), [[0, 0, 0], [1, -2, 3], [0, 0, 0]], [[1, 1, 1]], {"G2": ("zero row", 0)}, id="two zero rows"
+        ),
         pytest.param(Orthant(2), [[1, -2, 3], [1, -1, 0]], [[1, 0]], {"G2": ("zero column", 1)}, id="mute, nonlinear"),
         pytest.param(Orthant(2), [[1, -2, 3], [1, 1, 0]], [[1, 0]], {"G5": ("rank", 0, 1)}, id="mute, linear"),
         pytest.param(

@@ -1,10 +1,12 @@
 """Near misses: networks that differ from a member in one thing only are no members, of no component (theory §2, §3)."""
 
 import pytest
+import sympy
 
 from semialg_fibers import Box, Network, Orthant, Space, gallery
-from semialg_fibers.errors import BudgetExceededError
+from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError
 from semialg_fibers.fibers.bottleneck import fiber
+from semialg_fibers.fibers.hiding import hidden_hyperplanes
 from semialg_fibers.verify.oracle import same_on_cells
 
 HALF = Orthant(2)
@@ -168,3 +170,36 @@ def test_sequences_of_components_are_indexed_from_both_ends():
     with pytest.raises(BudgetExceededError) as caught:
         len(many)
     assert str(caught.value) == "there are more components than len() can return; ask for component_count"
+
+
+@pytest.mark.parametrize("net", [ONE_LAYER, HIDDEN, VISIBLE])
+def test_a_sample_of_the_fiber_is_a_member_with_its_units_in_any_order(net):
+    found = fiber(net)
+    samples = [found.sample(seed) for seed in range(12)]
+    assert all(found.contains(sample) and same_on_cells(net, sample) is None for sample in samples[:4])
+    assert found.sample(3) == samples[3]
+    placed = [any(part.set.contains(sample.parameters) for part in found.components) for sample in samples]
+    assert False in placed  # not all in the labelling of the given network
+    if net == HIDDEN:
+        assert {hidden_hyperplanes(sample) for sample in samples} == {(0,), (1,)}
+        dead = [[max(form) < 0 for form in sample.layers[1].forms].index(True) for sample in samples]
+        assert len(set(dead)) > 1
+    assert repr(found) == f"<fiber of {net}, complete=True>"
+
+
+def test_members_with_letters_are_recognised_by_components_of_numbers():
+    s = sympy.Symbol("s", positive=True)
+    component = fiber(HIDDEN).components[0]
+    assert component.contains(HIDDEN.rescaled(1, [s, 1]).permuted(2, [2, 0, 1]))
+    assert not component.contains(HIDDEN.with_layers([*HIDDEN.layers[:2], (HIDDEN.layers[2].weight, [s])]))
+
+
+def test_on_the_space_the_image_keeps_constant_neurons_constant():
+    image = fiber(shallow([BENT, (0, 0, -5)], [1, 1], 0, PLANE)).components[0].parametrization
+    values = {"mu_0": 1, "B_1_0": 0, "B_1_1": 0, "beta_1": -1, "C_0_1": 7}
+    assert image.at(values, PLANE).layers[0].forms[1] == (0, 0, -1)
+    for changed in ({"B_1_0": 1}, {"B_1_1": -1}):
+        with pytest.raises(InvalidNetworkError, match=r"the values violate B_1_. = 0"):
+            image.at(values | changed, PLANE)
+    with pytest.raises(InvalidNetworkError, match="outside the range"):
+        image.at(values | {"beta_1": 1}, PLANE)
