@@ -209,7 +209,7 @@ def test_masks_that_no_point_realizes_do_not_count():
 
 @pytest.mark.parametrize(("limit", "decided"), [(6, True), (5, False)])
 def test_so_many_candidates_are_looked_at_and_no_more(limit, decided, monkeypatch):
-    """On h1 = 0: h2 > 2, h2 < 1, h2 > 3, h2 < 1/2 with products 1, −1, 1, −1: six sets cancel, none at a point but ∅."""
+    """On h1 = 0: h2 > 2, h2 < 1, h2 > 3, h2 < 1/2, products 1, −1, 1, −1: six sets cancel, ∅ alone at a point."""
     monkeypatch.setattr(masks, "CANDIDATE_LIMIT", limit)
     forms = [vector(row) for row in ([1, 1, -2], [1, -1, 1], [1, 1, -3], [1, -2, 1])]
     products = Matrix([[1, -1, 1, -1]])
