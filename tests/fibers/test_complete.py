@@ -358,6 +358,13 @@ def test_the_half_plane_which_is_between_the_orthant_and_the_plane():
     assert both.feasibility().least_linear == 1
 
 
+def test_a_ghost_that_would_have_weights_zero_is_none():
+    """R^2, M = 0, one split ghost, no linear neuron: Y G = 0 with G ≠ 0 leaves Y = 0 and G free, not Y free."""
+    balance = Balance(Matrix([[0, 0]] * 3), Matrix([], columns=2), recession(Space(2)))
+    assert [(piece.dimension, piece.rank) for piece in balance.pieces(0, 0, 1)] == [(2, 0)]
+    assert balance.largest(0, 0, 1).dimension == 2
+
+
 def test_kernel_larger_than_the_stratum_for_one_output():
     """Theory §9: (1, 2, 1), two neurons on one hyperplane: the kernel has dimension 4, the fiber 3."""
     net = Network([([[1], [1]], [-1, -1]), ([[2, 3]], [0])], Space(1))
