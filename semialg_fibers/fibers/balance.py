@@ -61,6 +61,7 @@ class Feasibility:
         enough = missing if not missing or self.reach >= missing else missing + 1
         return (
             self.span.check()
+            and self.span.recession == self.balance.cone
             and self.span.space.shape[0] == known[1] == self.balance.rows.stacked(self.span.space).rank()
             and self.rank == known[1] - known[0]
             and self.reach == self.span.basis.stacked(split).rank() - known[0]

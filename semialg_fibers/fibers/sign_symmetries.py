@@ -40,6 +40,7 @@ def symmetries_by_signs(net: Network) -> Iterator[Symmetry]:
     """
     second, third = net.layers[1:]
     for j, kind in enumerate(neuron_types(net, 2)):
+        incoming = tuple({name: fmpq(1)} for name in (*(f"W2_{j}_{i}" for i in range(second.inputs)), f"b2_{j}"))
         if kind == DEAD:
             yield Symmetry(
                 "dead",
@@ -47,7 +48,7 @@ def symmetries_by_signs(net: Network) -> Iterator[Symmetry]:
                 (j,),
                 f"unit {j + 1} of layer 2 is never active: its outgoing weights are free",
                 net,
-                tuple({f"W3_{k}_{j}": fmpq(1)} for k in range(third.outputs)),
+                (*({f"W3_{k}_{j}": fmpq(1)} for k in range(third.outputs)), *incoming),
                 by_theorem=True,
                 _act=_column(j),
                 _draw=_rationals(third.outputs),
@@ -59,7 +60,7 @@ def symmetries_by_signs(net: Network) -> Iterator[Symmetry]:
                 (j,),
                 f"unit {j + 1} of layer 2 has no outgoing weights: its incoming ones are free",
                 net,
-                tuple({f"W2_{j}_{i}": fmpq(1)} for i in range(second.inputs)),
+                incoming,
                 by_theorem=True,
                 _act=_row(j),
                 _draw=_rationals(second.inputs + 1),

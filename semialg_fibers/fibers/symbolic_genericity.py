@@ -133,6 +133,7 @@ def _masked(net: Network) -> tuple[bool | None, str]:
                     asked.append(str(SomeDoesNotVanish(parts)) if (parts := open_parts(total)) else unless)
     if not asked:
         return True, "no sum of masked products vanishes, whatever the values of the letters"
-    shown = " and ".join(list(dict.fromkeys(asked))[:SHOWN])
+    asked = list(dict.fromkeys(asked))
+    shown = " and ".join(asked[:SHOWN])
     more = "" if len(asked) <= SHOWN else f", and {len(asked) - SHOWN} more of this kind"
     return None, f"holds if {shown}{more}"

@@ -137,8 +137,8 @@ for it, as in Symbol("s", positive=True), or substitute numbers
         return Expression(self._top * common, one, self._letters), Expression(self._below * common, one, self._letters)
 
     def at(self, values: Mapping[str, int]) -> fmpq | None:
-        """Give the value at integers for all letters, None at a pole; assumptions are not asked for."""
-        point = [values[letter.name] for letter in self._letters]
+        """Give the value at integers for the letters that occur, None at a pole; assumptions are not asked for."""
+        point = [values[letter.name] if letter in self.letters else 0 for letter in self._letters]
         below = self._below(*point)
         return self._top(*point) / below if below else None
 

@@ -2,10 +2,12 @@
 
 import random
 from collections import defaultdict
+from dataclasses import replace
 from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
+import sympy
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from reference import is_pointed, rank
@@ -202,6 +204,68 @@ def test_the_count_by_ranks_is_the_closed_form_where_there_is_no_ghost(domain, d
         assert bool(balance.ranks(q, 0)) == (q >= enough.least_linear)
 
 
+@given(st.sampled_from(SPACES[2] + SPACES[3]), st.integers(0, 3), st.data())
+@settings(max_examples=60)
+def test_a_certificate_of_feasibility_with_another_number_is_rejected(domain, ghosts, data):
+    p = domain.dimension
+    row = st.lists(small, min_size=p, max_size=p)
+    matrix, splits = (data.draw(st.lists(row, min_size=least, max_size=2)) for least in (1, 0))
+    found = Balance(Matrix(matrix), Matrix(splits, columns=p), recession(domain)).feasibility(ghosts)
+    assert found.check() is True
+    least = found.least_linear
+    wrong = [
+        replace(found, rank=found.rank + 1),
+        replace(found, rank=found.rank - 1),
+        replace(found, reach=found.reach + 1),
+        replace(found, reach=found.reach - 1),
+        *(replace(found, least_linear=other) for other in (None, 0, 1, 2, 3) if other != least),
+    ]
+    assert [each.check() for each in wrong] == [False] * len(wrong)
+
+
+def test_a_certificate_of_feasibility_for_another_cone_or_space_is_rejected():
+    """(1, −1) spans no bounded form of the orthant, but one of the box; (1, 1) spans another space."""
+    none = Matrix([], columns=2)
+    orthant, box = recession(Orthant(2)), recession(Box([0, 0], [1, 1]))
+    on_orthant, on_box = (Balance(Matrix([[1, -1]]), none, cone).feasibility() for cone in (orthant, box))
+    assert (on_orthant.least_linear, on_box.least_linear) == (2, 1)
+    assert on_orthant.check()
+    assert on_box.check()
+    assert not replace(on_box, balance=on_orthant.balance).check()
+    assert not replace(on_orthant, balance=on_box.balance).check()
+    other = Balance(Matrix([[1, 1]]), none, orthant).feasibility()
+    assert (other.rank, other.reach, other.least_linear) == (1, 1, 1)
+    assert not replace(other, balance=Balance(Matrix([[1, 2]]), none, orthant)).check()
+    larger = Balance(Matrix([[1, 0], [0, 1]]), none, orthant).feasibility()
+    assert not replace(larger, balance=Balance(Matrix([[1, 0], [1, 0]]), none, orthant)).check()
+    # all numbers true for the box, and claimed for the orthant
+    assert not replace(on_orthant, span=on_box.span, reach=1, least_linear=1).check()
+    spoilt = replace(other.span, inner=tuple(-value for value in other.span.inner))
+    assert not replace(other, span=spoilt).check()
+
+
+def test_ghosts_and_copies_are_listed_once_each_and_counted():
+    for total in range(7):
+        listed = list(complete._ghost_groups(total, total))
+        pairs = [(a, b) for a in range(1, total + 1) for b in range(min(a, total - a) + 1)]
+        expected = {
+            tuple(sorted(chosen, reverse=True))
+            for size in range(total + 1)
+            for chosen in combinations_with_replacement(pairs, size)
+            if sum(map(sum, chosen)) == total
+        }
+        assert len(set(listed)) == len(listed)
+        assert set(listed) == expected
+        for halves in range(total // 2 + 2):
+            count = sum(1 for chosen in expected if sum(1 for _, minus in chosen if minus) == halves)
+            assert complete._ghost_ways(total, halves) == count
+    for extra, count, split in product(range(4), range(4), [(), (0,), (1, 2)]):
+        if max(split, default=-1) < count:
+            ways = list(complete._essential(extra, count, tuple(set(range(count)) - {*split, 0}), split))
+            assert len(set(ways)) == len(ways) == complete._essential_ways(extra, count, len(split))
+            assert all(sum(map(sum, way)) == count + len(split) + extra for way in ways)
+
+
 @given(st.lists(st.lists(small, min_size=3, max_size=3), min_size=2, max_size=2))
 def test_without_splits_the_least_number_is_the_nonnegative_column_rank(rows):
     balance = Balance(Matrix(rows), Matrix([], columns=3), recession(Orthant(3)))
@@ -209,8 +273,35 @@ def test_without_splits_the_least_number_is_the_nonnegative_column_rank(rows):
     assert balance.feasibility().least_linear == expected
 
 
+def kernel_dimension(balance, found):
+    """The dimension of all (δC, δB, δX, δY, δG) with δC B + C δB = δX W + δY G + Y δG, to first order.
+
+    δC is tangent to the matrices of the rank of C: y δC z = 0 for y C = 0 and C z = 0. δB vanishes on the lines.
+    """
+    (m, p), q, g, splits = balance.matrix.shape, found.outgoing.shape[1], found.ghost.shape[1], balance.split.shape[0]
+    c, b, y, ghosts, w = found.outgoing, found.linear_rows, found.ghost, found.ghost_rows, balance.split
+    at_b, at_x = m * q, m * q + q * p
+    at_y, at_g = at_x + m * splits, at_x + m * splits + m * g
+    size = at_g + g * p
+    equations = []
+    for a, i in product(range(m), range(p)):
+        row = [0] * size
+        for j in range(q):
+            row[a * q + j], row[at_b + j * p + i] = b[j, i], c[a, j]
+        for j in range(splits):
+            row[at_x + a * splits + j] = -w[j, i]
+        for j in range(g):
+            row[at_y + a * g + j], row[at_g + j * p + i] = -ghosts[j, i], -y[a, j]
+        equations.append(row)
+    for left, right in product(c.T.kernel().rows(), c.kernel().rows()):
+        equations.append([left[a] * right[j] for a in range(m) for j in range(q)] + [0] * (size - at_b))
+    for line, j in product(balance.cone.lines.rows(), range(q)):
+        equations.append([0] * (at_b + j * p) + list(line) + [0] * (size - at_b - (j + 1) * p))
+    return size - Matrix(equations, columns=size).rank()
+
+
 @given(st.sampled_from([domain for domains in SPACES.values() for domain in domains]), st.data())
-@settings(max_examples=60)
+@settings(max_examples=100)
 def test_solutions_of_the_balance_equation(domain, data):
     p, m = domain.dimension, data.draw(st.integers(1, 3))
     row = st.lists(small, min_size=p, max_size=p)
@@ -226,6 +317,13 @@ def test_solutions_of_the_balance_equation(domain, data):
         assert found.outgoing.rank() == s
         assert all(balance.cone.bounds(row) for row in found.linear_rows.rows())
         assert all(any(row) for row in found.ghost_rows.rows())
+        piece = balance.largest(q, s, ghosts)
+        assert found.ghost.rank() == piece.rank
+        assert found.outgoing.beside(found.ghost).rank() == s + piece.outer
+        if piece.confined:  # the rows of B_L may lie on the cone's boundary, which the kernel does not see
+            assert kernel_dimension(balance, found) >= piece.dimension
+        else:
+            assert kernel_dimension(balance, found) == piece.dimension
 
 
 # cases
@@ -236,6 +334,7 @@ def test_only_a_split_stratum_where_both_components_are_infeasible():
     net = Network([([[1, -1], [-1, 1]], [1, -1]), ([[1, 3], [1, 5]], [0, 0])], Orthant(2))
     found = complete_fiber(net)
     assert [(stratum.index.split, stratum.dimension) for stratum in found.strata] == [((0,), 2)]
+    assert found.dimension == 2
     assert found.feasibility().least_linear == 2  # and there is one spare neuron
     assert found.feasibility([0]).least_linear == 2
     assert found.feasibility([], [0]).least_linear == 0
@@ -257,6 +356,13 @@ def test_the_half_plane_which_is_between_the_orthant_and_the_plane():
     assert Balance(Matrix([[-1, 0]]), Matrix([], columns=2), recession(domain)).feasibility().least_linear == 1
     both = Balance(Matrix([[1, 0], [-1, 0]]), Matrix([], columns=2), recession(domain))
     assert both.feasibility().least_linear == 1
+
+
+def test_a_ghost_that_would_have_weights_zero_is_none():
+    """R^2, M = 0, one split ghost, no linear neuron: Y G = 0 with G ≠ 0 leaves Y = 0 and G free, not Y free."""
+    balance = Balance(Matrix([[0, 0]] * 3), Matrix([], columns=2), recession(Space(2)))
+    assert [(piece.dimension, piece.rank) for piece in balance.pieces(0, 0, 1)] == [(2, 0)]
+    assert balance.largest(0, 0, 1).dimension == 2
 
 
 def test_kernel_larger_than_the_stratum_for_one_output():
@@ -303,12 +409,21 @@ def test_words():
         "hyperplane 1 kept, hyperplane 2 flipped (2 neurons), hyperplane 3 split, split ghost of 2, ghost of 1, "
         "2 linear of rank 1, 1 dead"
     )
+    assert str(StratumIndex((), (), 0, 0, 0)) == "no neuron"
     assert (index.width, index.flipped, index.split, index.split_ghosts) == (11, (1,), (2,), 1)
 
 
 def test_what_is_refused(monkeypatch):
-    with pytest.raises(UnsupportedError, match="one hidden layer"):
+    with pytest.raises(UnsupportedError) as deep:
         complete_fiber(Network([([[1]], [0]), ([[1]], [0]), ([[1]], [0])]))
+    assert str(deep.value) == (
+        "the complete fiber is known for one hidden layer, this network has 2; `fiber` has the generic members for "
+        "three layers, `sound_fiber` what known symmetries generate"
+    )
+    with pytest.raises(InvalidNetworkError, match="expected a Network, got the int 5"):
+        complete_fiber(5)
+    with pytest.raises(UnsupportedError, match="put values in for the letters of this network"):
+        complete_fiber(Network([([[sympy.Symbol("a", positive=True)]], [0]), ([[1]], [0])]))
     net = Network([([[1]], [0]), ([[1]], [0])])
     found = complete_fiber(net)
     assert not found.contains(net.with_layers([([[1], [1]], [0, 0]), ([[1, 0]], [0])]))
@@ -319,10 +434,31 @@ def test_what_is_refused(monkeypatch):
     many = complete_fiber(
         Network([(many.layers[0].matrix.stacked(Matrix([[1, 50]] * 4)), [1] * 16), ([[1] * 16], [0])])
     )
-    with pytest.raises(BudgetExceededError, match="ways"):
+    # 13 hyperplanes, 3 spare neurons: Σ_(s ≤ 3) C(13, s) 2^(13 − s)
+    with pytest.raises(BudgetExceededError, match="13 hyperplanes can be flipped or split in 514048 ways, more than"):
         len(many.strata)
     assert many.strata[0].contains(many.network)
     monkeypatch.setattr(complete, "BALANCES", 10)
     with pytest.raises(BudgetExceededError, match="more strata may follow"):
         many.strata[10**6]
     assert many.contains(many.sample(1))
+
+
+def test_the_budget_of_choices_is_the_number_of_choices(monkeypatch):
+    """Two hyperplanes, one spare neuron: 2² choices of sides, and 2 · 2 with one of them split."""
+    net = Network([([[1], [1], [0]], [0, -1, -1]), ([[1, 1, 1]], [0])])
+    for budget, fits in [(8, True), (7, False)]:
+        monkeypatch.setattr(complete, "BALANCES", budget)
+        found = complete.CompleteFiber(net, complete_fiber(net).frame)
+        if fits:
+            assert found.stratum_count == len(list(found.strata)) > 0
+            assert found.dimension == max(stratum.dimension for stratum in found.strata)
+        else:
+            for name in ("stratum_count", "dimension"):
+                with pytest.raises(BudgetExceededError, match="2 hyperplanes can be flipped or split in 8 ways"):
+                    getattr(found, name)
+
+
+def test_the_complete_fiber_names_its_network():
+    net = Network([([[1]], [0]), ([[1]], [0])])
+    assert repr(complete_fiber(net)) == f"<complete fiber of {net}, 1 essential hyperplanes>"

@@ -272,6 +272,63 @@ def test_moves_are_refused_where_the_first_layer_does_not_map_onto_the_orthant()
     flat = Network([IDENTITY, ([[1, -1]], [-1])])
     for net in (wide, boxed, flat):
         for move in (hiding, sign_flip_group, lambda net: flip(net, [0]), lambda net: translate(net, 0, 1)):
-            with pytest.raises(UnsupportedError, match="maps onto the orthant"):
+            with pytest.raises(UnsupportedError) as caught:
                 move(net)
+            assert str(caught.value) == (
+                "translations and flips are known where the first layer maps onto the orthant (R^d, rank A1 = n1 ≤ d) "
+                "and a second hidden layer follows"
+            )
     assert hidden_hyperplanes(flat) == ()
+
+
+# refusals, word by word
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        (lambda net: flip(net, [0]), "column 1 cannot be flipped: it is itself hidden"),
+        (lambda net: flip(net, [2]), "column 3 cannot be flipped: the ratios A2_jk / A2_ji differ between the alive "
+            "rows j"),
+        (lambda net: flip(net, [1, 1]), "[1, 1] is no set of first-layer columns"),
+        (lambda net: flip(net, [3]), "[3] is no set of first-layer columns"),
+        (lambda net: flip(net, 1), "expected a list of columns, got 1"),
+        (lambda net: translate(net, 3, 1), "the first layer has no unit with index 3"),
+        (
+            lambda net: translate(net, 1, 1),
+            "hyperplane 2 of the first layer is not hidden: some second-layer neuron that uses it is active on it, so "
+            "that a translation changes the function",
+        ),
+        (
+            lambda net: translate(net, 0, -2),
+            "hyperplane 1 can be translated by t ≥ -1 only, got -2: a second-layer bias would become positive",
+        ),
+    ],
+)  # fmt: skip
+def test_refusals_name_the_column_and_the_reason(question, words):
+    """A2 = [1 −1 −1; 2 −2 −3]: the first column is hidden, the second flippable, the third has two ratios."""
+    net = Network([CUBE, ([[1, -1, -1], [2, -2, -3]], [-1, -3]), ([[1, 5]], [0])])
+    assert (hiding(net).hidden, hiding(net).flippable) == ((0,), (1,))
+    with pytest.raises(InvalidNetworkError) as caught:
+        question(net)
+    assert str(caught.value) == words
+
+
+def test_refusals_count_hyperplanes_from_one():
+    net = Network([IDENTITY, ([[-1, 1]], [-1]), ([[1]], [0])])
+    with pytest.raises(InvalidNetworkError, match=r"^hyperplane 2 can be translated by t ≥ -1 only, got -3/2"):
+        translate(net, 1, "-3/2")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [hiding, hidden_hyperplanes, sign_flip_group, lambda net: translate(net, 0, 1), lambda net: flip(net, [])],
+)
+def test_what_is_no_network_is_refused(question):
+    with pytest.raises(InvalidNetworkError, match="expected a Network, got the int 5"):
+        question(5)
+
+
+def test_the_elements_of_the_group_are_all_sets_of_columns_in_order():
+    net = Network([CUBE, ([[1, -1, -2], [2, -2, -4]], [-1, -3]), ([[1, 5]], [0])])
+    assert [element.columns for element in sign_flip_group(net).elements] == [(), (1,), (2,), (1, 2)]

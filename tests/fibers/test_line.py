@@ -126,6 +126,17 @@ def test_the_mirror_image_has_the_mirrored_fiber(data):
         assert image.contains(mirror(component.sample(data.draw(seeds))))
 
 
+def test_one_output_that_ends_in_a_constant_is_not_enough_to_read_it_backwards():
+    """φ = (relu(u − 1) − relu(u − 2), relu(u − 1)): only the first output has the final slope zero."""
+    rows = ([[1], [1]], [-1, -2])
+    net = Network([([[1]], [0]), rows, ([[1, -1], [1, 0]], [0, 0])])
+    assert {component.direction for component in fiber(net).components} == {1}
+    both = Network([([[1]], [0]), rows, ([[1, -1], [2, -2]], [0, 0])])
+    assert {component.direction for component in fiber(both).components} == {1, -1}
+    for each in (net, both):
+        assert all(same_on_cells(each, component.sample(3)) is None for component in fiber(each).components)
+
+
 def profile(net):
     """Values at all integers of [−9, 9]: for integer bends in [−7, 7] they determine the function."""
     values = []

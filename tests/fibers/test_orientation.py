@@ -104,6 +104,34 @@ def test_where_the_rank_is_said_to_grow_it_grows(problem):
             assert all(value <= ranks[tuple(sorted({*sides, more}))] for more in range(problem.k))
 
 
+@settings(max_examples=150)
+@given(problems())
+def test_where_the_jumps_are_said_to_be_independent_no_sum_vanishes(problem):
+    if problem.jumps_are_independent:
+        without = problem_of(problem.domain, problem.forms, problem.outgoing, [[0] * problem.p] * problem.m, 0)
+        assert [sides for sides in subsets(problem.k) if rank(remainder_by_hand(without, sides)) == 0] == [()]
+
+
+def test_the_jumps_of_a_basis_of_all_matrices_are_seen_to_be_independent():
+    """C_l B_l = E_ai: as many as there is room for, no family of rows or columns alone is independent."""
+    cells = [(a, i) for a in range(3) for i in range(2)]
+    forms = [[int(i == column) for column in range(2)] + [-1] for _, i in cells]
+    outgoing = [[int(a == row) for row in range(3)] for a, _ in cells]
+    assert problem_of(Orthant(2), forms, outgoing, [[0] * 2] * 3, 0).jumps_are_independent is True
+    one_more = problem_of(Orthant(2), [*forms, [1, 1, -1]], [*outgoing, [1, 1, 1]], [[0] * 2] * 3, 0)
+    assert one_more.jumps_are_independent is False
+
+
+@pytest.mark.parametrize(
+    ("form", "column"), [([0, 0, 1], [1, 1]), ([1, 2, 1], [0, 0])], ids=["no slope", "no outgoing weights"]
+)
+def test_a_jump_that_is_zero_makes_the_jumps_dependent(form, column):
+    problem = problem_of(Orthant(2), [[1, 0, -1], form], [[1, 0], column], [[0, 0], [0, 0]], 0)
+    assert problem.jumps_are_independent is False
+    assert list(problem.feasible_sets()) == [(), (1,)]
+    assert problem.count() == 2
+
+
 @settings(max_examples=100)
 @given(problems(3), st.integers(0, 4))
 def test_the_remainder_is_the_sum_that_it_names(problem, bits):
@@ -241,3 +269,42 @@ def test_one_output_and_one_spare_neuron_are_counted_beyond_what_can_be_listed()
     count = problem.count()
     halves = [problem_of(Orthant(4), forms[1:], [[1]] * 23, [first], 1) for first in ([0] * 4, forms[0][:4])]
     assert count == sum(half.count() for half in halves) > 1000
+
+
+def test_supersets_of_the_same_rank_are_not_pruned():
+    """C_1 = C_2, B_1 and B_2 independent: rank M_S = 1 for all S ≠ ∅, and one linear neuron realizes each."""
+    problem = problem_of(Box([0] * 3, [1] * 3), [[1, 0, 0, -1], [0, 1, 0, -1]], [[1, 1], [1, 1]], [[0] * 3] * 2, 1)
+    assert problem.rank_is_monotone
+    assert not problem.all_feasible
+    assert list(problem.feasible_sets()) == [(), (0,), (1,), (0, 1)] == feasible_by_hand(problem)
+    assert problem.count() == 4
+
+
+@pytest.mark.parametrize("budget", range(1, 7))
+def test_a_listing_that_ends_early_proves_an_interval(budget):
+    """C_l B_l = ±e_l e_lᵀ on the orthant, r = 1: ∅ and the three singletons, of 2³ sets; then the pairs are tested."""
+    forms = [[int(i == j) for i in range(3)] + [-1] for j in range(3)]
+    problem = problem_of(Orthant(3), forms, [row[:3] for row in forms], [[0] * 3] * 3, 1)
+    assert len(list(problem.feasible_sets(7))) == len(feasible_by_hand(problem)) == 4
+    with pytest.raises(BudgetExceededError) as caught:
+        list(problem.feasible_sets(budget))
+    low = min(budget, 4)
+    assert (caught.value.low, caught.value.high) == (low, low + 8 - budget)
+    assert str(caught.value) == f"after {budget} of 2^3 choices of sides {low} are feasible"
+
+
+def test_on_the_space_the_part_does_not_depend_on_linear_neurons():
+    """Constants: k + r (1 + m)."""
+    problem = problem_of(Space(2), [[1, 2, 1]], [[1, 1, 1]], [[0, 0]] * 3, 2)
+    assert [problem.part_dimension((), q) for q in range(3)] == [1 + 2 * 4] * 3
+    assert problem.dimension(()) == problem.largest_dimension() == 9
+
+
+def test_the_local_dimension_where_the_rows_have_full_column_rank():
+    """p = 1, C = (1 2; 2 4), B = (1, 1)ᵀ: C B = M is two equations on 4 + 2 numbers; and two biases."""
+    problem = problem_of(Orthant(1), [], [], [[3], [6]], 2)
+    assert problem.local_dimension(Matrix([[1], [1]]), Matrix([[1, 2], [2, 4]])) == 4 + 2 - 2 + 2
+    # p = m = 2, s = t = 1, q + ρ = 3: neither full nor s + t = q + ρ
+    open_ = problem_of(Orthant(2), [], [], [[3, 3], [6, 6]], 2)
+    assert open_.local_dimension(Matrix([[1, 1], [1, 1]]), Matrix([[1, 2], [2, 4]])) is None
+    assert open_.local_dimension(Matrix([[1, 1], [2, 2]]), Matrix([[1, 1], [2, 3]])) is not None  # s = m

@@ -236,3 +236,28 @@ def test_a_path_that_leaves_its_range_does_not_pass_its_check():
     assert not checked({u: one, v: (2 * s - 1) ** 2 / (2 * s - 1) ** 2 + s * (s - 1) / (2 * s - 1)})  # a pole
     assert not checked({u: one, v: one}, ranges=(sympy.Gt(u, 1, evaluate=False),))  # strict
     assert checked({u: one, v: one}, ranges=(sympy.Ge(u, 1, evaluate=False),))
+    assert not checked({u: one, v: one}, ranges=(*positive, sympy.Gt(v, 1, evaluate=False)))  # one of two
+    assert checked({u: one, v: one + s * (s - 1) / (2 * s - 3)})  # a pole beyond the end
+    assert not checked({u: one, v: one + s * (s - 1) / (s - 1) ** 2})  # a pole at the end
+    assert checked({u: one, v: one + s * (s - 1)}, equations=(u - 1,))
+    assert not checked({u: one, v: one}, equations=(u - 1, v - 2))
+
+
+@pytest.mark.parametrize(
+    ("relation", "holds"),
+    [
+        (sympy.Gt, [False, False, True]),
+        (sympy.Ge, [False, True, True]),
+        (sympy.Lt, [True, False, False]),
+        (sympy.Le, [True, True, False]),
+    ],
+)
+def test_ranges_are_strict_or_not_as_they_are_written(relation, holds):
+    u = sympy.Symbol("u", real=True)
+    image = Parametrization((u,), (relation(2 * u, 1, evaluate=False),), (), ((sympy.ImmutableMatrix([[u]]), (u,)),))
+    for value, inside in zip(("1/3", "1/2", "2/3"), holds, strict=True):
+        if inside:
+            assert image.at({u: value}).layers[0].weight[0, 0] == sympy.Rational(value)
+        else:
+            with pytest.raises(InvalidNetworkError, match=f"outside the range .*: u = {value}"):
+                image.at({"u": value})

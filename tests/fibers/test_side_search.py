@@ -169,3 +169,40 @@ def test_where_the_remainder_must_vanish_the_interval_is_that_of_sperner():
     with pytest.raises(BudgetExceededError, match="between 1 and") as caught:
         problem.count()
     assert (caught.value.low, caught.value.high) == (1, comb(110, 55))
+    assert problem.is_countable is False
+
+
+@pytest.mark.parametrize(
+    ("place", "most", "interval_"), [({}, None, (3, 32)), ({}, 10, (3, 10)), ({"low": 4, "high": 9}, 10, (4, 9))]
+)
+def test_a_listing_that_breaks_off_says_what_it_proves(place, most, interval_):
+    def three_sets():
+        yield from range(3)
+        raise BudgetExceededError("enough", **place)
+
+    assert side_search.count_listed(range(7), 5) == 7
+    with pytest.raises(BudgetExceededError) as caught:
+        side_search.count_listed(three_sets(), 5, most)
+    assert (caught.value.low, caught.value.high) == interval_
+    assert str(caught.value) == "enough; the number of components lies between {} and {}".format(*interval_)
+
+
+@pytest.mark.parametrize("prefix", [(), (1,), (0, 1)])
+@pytest.mark.parametrize("seed", range(3))
+def test_intervals_are_true_for_every_budget_and_narrow(prefix, seed, monkeypatch):
+    monkeypatch.setattr(side_search, "TAIL", 1)
+    monkeypatch.setattr(side_search, "BLOCK", 3)
+    rng = random.Random(seed)
+    rows = tuple((rng.randint(-3, 3), rng.randint(-3, 3)) for _ in range(7))
+    search, free = OneSignedSearch((0, 0), rows), 7 - len(prefix)
+    exact = search.count(prefix=prefix)
+    widths = []
+    for budget in [*range(60), 10**4]:
+        low, high = interval(lambda b=budget: search.count(b, prefix))
+        assert low <= exact <= high <= 2**free
+        widths.append(high - low)
+    assert widths[0] > 0 == widths[-1]
+    with pytest.raises(BudgetExceededError) as caught:
+        search.count(2, prefix)
+    words = f"the number of components lies between {caught.value.low} and {caught.value.high}"
+    assert str(caught.value) == f"after 2 prefixes the search is not complete; {words}"

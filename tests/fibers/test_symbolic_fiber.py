@@ -125,8 +125,35 @@ def test_columns_are_flippable_under_the_condition_of_theory_3_3():
     assert not condition.holds(same | {"a2_1_1": -5})
     with pytest.raises(UndecidedSignError):
         fiber(HIDDEN).component_count  # noqa: B018
-    with pytest.raises(InvalidNetworkError, match="does not exist for these values"):
+    with pytest.raises(InvalidNetworkError) as refused:
         components[1].subs(same | {"a2_1_1": -5})
+    assert str(refused.value) == f"the component does not exist for these values; it does iff {condition}"
+    # once the condition is decided, the column is flippable, or it is not
+    flippable, fixed = (components[0].subs(values).frame for values in (same, same | {"a2_1_1": -5}))
+    assert (flippable.conditions, flippable.ratios) == ({}, {1: -2})
+    assert (fixed.conditions, fixed.ratios) == ({}, {})
+    assert components[1].subs(same).frame == flippable
+
+
+def test_the_translation_lies_above_the_ends_of_all_rows_where_letters_leave_open_which_is_largest():
+    component = fiber(HIDDEN).components[0]
+    shown = [str(relation) for relation in component.parametrization.ranges if "t >" in str(relation)]
+    assert shown == ["t > c2_0/a2_0_0", "t > c2_1/a2_1_0"]
+
+
+def test_on_a_line_the_components_with_letters_are_those_at_numbers():
+    """φ = p relu(u − 1) − q relu(u − 2): visible with one row flipped iff ..., from both sides iff p = q."""
+    p, q = sympy.symbols("p q", positive=True)
+    net = Network([([[1]], [0]), ([[1], [1]], [-1, -2]), ([[p, q]], [0])])
+    found = list(fiber(net).components)
+    for values in ({p: 1, q: 1}, {p: 2, q: 5}):
+        numeric = fiber(net.subs(values)).components
+        holding = [each for each in found if each.condition.holds(values)]
+        assert [(each.direction, each.kind, each.flips, each.dimension) for each in numeric] == [
+            (each.direction, each.kind, each.flips, each.subs(values).dimension) for each in holding
+        ]
+        for each in holding:
+            assert fiber(net.subs(values)).contains(each.subs(values).sample(1))
 
 
 def test_sides_exist_under_the_condition_that_their_jumps_cancel():

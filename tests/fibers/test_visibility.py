@@ -48,10 +48,10 @@ def sparse_network(rng, n1, n2, m):
     return Network([(identity, [0] * n1), ([r[:-1] for r in rows], [r[-1] for r in rows]), (outer, [0] * m)])
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(9))
 def test_bending_is_what_second_differences_show(seed):
     rng, invisible, beyond_rows = random.Random(seed), 0, 0
-    for _ in range(60):
+    for _ in range(20):
         net = sparse_network(rng, rng.choice([1, 2, 2, 3]), rng.choice([1, 2, 3]), rng.choice([1, 1, 2]))
         n = net.widths[1]
         found = bending_hyperplanes(net)
@@ -59,7 +59,7 @@ def test_bending_is_what_second_differences_show(seed):
             assert (i in found) == any(bends_at(net, i, others) for others in points(n, rng)), (net, i)
             invisible += i not in found
             beyond_rows += (i in found) == (i in hidden_hyperplanes(net))
-    assert invisible > 10
+    assert invisible > 2
     assert beyond_rows
 
 

@@ -16,6 +16,7 @@ from semialg_fibers.geometry.cone import (
     NonnegativeFactorization,
     NotPointed,
     Pointed,
+    can_move_inwards,
     decide_pointed,
     nonnegative_column_rank,
     strictly_feasible,
@@ -141,6 +142,33 @@ def test_a_combination_of_zero_columns_shows_nothing():
     assert not NotPointed(Matrix([[0, 1]]), vector([1, 0])).check()
 
 
+WRONG_COMBINATIONS = [
+    ([[1, 2, 0], [0, 0, 1]], [2, -1, 0]),  # M λ = 0 with a negative weight
+    ([[1, -1], [1, 0]], [1, 1]),  # M λ = (0, 1)
+    ([[1, -1], [0, 0]], [1, 1, 0]),  # of another length
+    ([[0, 1], [0, 0]], [1, 0]),  # of zero columns
+    ([[1, -1]], [0, 0]),
+]
+
+
+@pytest.mark.parametrize(("rows", "weights"), WRONG_COMBINATIONS)
+def test_wrong_combinations_are_rejected_each_for_one_reason(rows, weights):
+    assert NotPointed(Matrix(rows), vector(weights)).check() is False
+
+
+WRONG_FUNCTIONALS = [
+    ([[1, 0], [0, 1]], [1, 0]),  # zero on a column
+    ([[1, 0], [0, 1]], [1, -1]),
+    ([[1, 0], [0, 0]], [1]),  # of another length
+    ([[1, 0], [0, 0]], [1, 0, 0]),
+]
+
+
+@pytest.mark.parametrize(("rows", "functional"), WRONG_FUNCTIONALS)
+def test_wrong_functionals_are_rejected_each_for_one_reason(rows, functional):
+    assert Pointed(Matrix(rows), vector(functional)).check() is False
+
+
 # nonnegative column rank
 
 
@@ -242,6 +270,9 @@ def test_wrong_factorizations_are_rejected():
     wrong = [
         replace(right, left_factor=Matrix([[2]])),  # another product
         replace(right, left_factor=Matrix([[-1]]), right_factor=Matrix([[-1, -2]])),  # a negative right factor
+        # the same with entries above −1, whose row becomes (−1, −2) or (−1, 0) in integers
+        replace(right, left_factor=Matrix([[-2]]), right_factor=Matrix([["-1/2", -1]])),
+        replace(nonnegative_column_rank([[1, 0]]), left_factor=Matrix([[-1]]), right_factor=Matrix([[-1, 0]])),
         replace(right, left_factor=Matrix([[1, 0]]), right_factor=Matrix([[1, 2], [0, 0]])),  # not the least size
         replace(right, left_factor=Matrix([[1, 0]])),  # factors that do not fit
         replace(right, certificate=Pointed(ray, vector([-1]))),
@@ -272,6 +303,26 @@ def test_strict_feasibility_is_pointedness_without_zero_forms(matrix):
         assert not all(any(form) for form in forms) or not is_pointed_by_circuits(matrix)
     else:
         assert all(dot(form, found) > 0 for form in forms)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_zeros_can_be_raised_as_theory_says(data):
+    """C δB = −δC B with δB > 0 at the zeros of B ≥ 0, where q, p, m differ so that no index is taken for another.
+
+    δB = JB and δC = −CJ with J = (1) raise all entries of nonzero columns. A zero column needs δB_i in the kernel of
+    C, and all its entries positive: for C of rank 1, iff a row of C is zero or has both signs. Where C is injective
+    zero columns need not be raised.
+    """
+    q, p, m = (data.draw(st.integers(1, most)) for most in (3, 4, 2))
+    small = st.integers(0, 2)
+    b = data.draw(st.lists(st.lists(small, min_size=p, max_size=p), min_size=q, max_size=q))
+    row = data.draw(st.lists(st.integers(-1, 1), min_size=q, max_size=q))
+    c = [[factor * value for value in row] for factor in range(1, m + 1)]
+    injective = q == 1 and any(row)
+    has_zero_column = any(not any(column) for column in zip(*b, strict=True))
+    expected = injective or not has_zero_column or not any(row) or min(row) < 0 < max(row)
+    assert can_move_inwards(Matrix(b), Matrix(c)) is expected
 
 
 # thin cones: 10 × 200, decided by the float program, by its refinement, or by the exact simplex

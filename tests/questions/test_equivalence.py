@@ -2,16 +2,24 @@
 
 import json
 from fractions import Fraction
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 
 import pytest
+import sympy
+from flint import fmpq
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from semialg_fibers import Box, Network, Orthant, Polyhedron, flip, gallery, hidden_hyperplanes, translate
-from semialg_fibers.errors import InvalidNetworkError, UndecidedSignError
+from semialg_fibers.errors import InvalidNetworkError, UndecidedSignError, UnsupportedError
+from semialg_fibers.geometry.domain import Space
+from semialg_fibers.geometry.linear import Matrix
+from semialg_fibers.geometry.scalar import affine_value, vector
+from semialg_fibers.networks.arrangement import arrangement
+from semialg_fibers.networks.cells import common_cells
 from semialg_fibers.networks.normal_form import normal_forms
+from semialg_fibers.questions import equivalence
 from semialg_fibers.questions.equivalence import Different, Same, Undecided, same_function
 from semialg_fibers.verify.oracle import same_on_cells
 
@@ -278,3 +286,163 @@ def test_equal_normal_forms_are_equal_functions(pair):
     agree = any((left.minus(right)).is_zero for left in normal_forms(a) for right in normal_forms(b))
     assume(agree)
     assert same_on_cells(a, b) is None
+
+
+# what an answer says, and by which way it came
+
+
+def absolute(slope, domain=None):
+    """|slope · x|, on the line or a domain of one dimension."""
+    return Network([([[slope], [-slope]], [0, 0]), ([[1, 1]], [0])], domain)
+
+
+def kept(net):
+    return net.permuted(1, [1, 0]).rescaled(1, [2, 3])
+
+
+CROSS = Network([([[1, 0], [0, 1]], [0, 0]), ([[1, 1], [1, -1]], [-1, 0]), ([[1, 2]], [0])])
+DEEP = Network([([[1, 0], [0, 1]], [0, 1]), ([[1, 1], [1, 0]], [0, 0]), ([[1, 1]], [0]), ([[1]], [0])])
+DEEPER = Network([*DEEP.layers[:-1], ([[2]], [0]), ([["1/2"]], [0])])  # a positive factor goes through relu
+SPLIT = Network([CROSS.layers[0], ([[1, 1], [1, -1], [3, 3]], [-1, 0, -3]), ([["1/2", 2, "1/6"]], [0])])
+UNIT = Box([0, 0], [1, 1])
+RIDGE = Network([([[1, 1]], [1]), ([[1], [2]], [0, 0]), ([[1, 1]], [0])], UNIT)  # of one linear form, but on a square
+WAYS = [
+    (CROSS, kept(CROSS), "relabelling"),
+    (absolute(2), Network([([[1], [-1]], [0, 0]), ([[4, 0]], [0])]), None),
+    (absolute(1), Network([([[1], [1]], [0, 0]), ([[1, 1]], [0])]), None),
+    (absolute(1), Network([([[1], [2], [-1]], [0, 0, 0]), ([["1/3", "1/3", 1]], [0])]), "arrangement"),
+    (CROSS, SPLIT, "canonical data"),
+    (RIDGE, Network([([[1, 1]], [1]), ([[3]], [0])], UNIT), "cells"),
+    (DEEP, DEEPER, "cells"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("a", "b", "kind"), WAYS)
+def test_an_answer_names_its_networks_and_its_way_and_is_true_or_false(a, b, kind):
+    for left, right in [(a, b), (b, a)]:
+        answer = same_function(left, right)
+        assert (answer.a, answer.b) == (left, right)
+        assert answer.check() is True
+        assert bool(answer) is answer.same is (kind is not None)
+        assert not isinstance(answer, Same) or answer.certificate.kind == kind
+
+
+def test_functions_of_one_variable_are_named_so_on_the_line_and_on_an_interval():
+    interval = Box([-1], [2])
+    for domain in (None, interval):
+        deep = Network([([[1], [-1]], [0, 0]), ([[1, 1]], [0]), ([[2]], [0]), ([["1/2"]], [0])], domain)
+        answer = same_function(absolute(1, domain), deep, method="canonical")
+        assert isinstance(answer, Same)
+        assert answer.certificate.kind == "one variable"
+        assert answer.check()
+
+
+def test_an_undecided_answer_names_its_networks_and_claims_nothing():
+    a, b, _ = minimum()
+    for answer in (same_function(a, b, method="canonical"), same_function(a, b, method="exact", budget=3)):
+        assert (answer.a, answer.b, answer.same, answer.check()) == (a, b, None, False)
+
+
+def test_refusals_say_what_differs():
+    line, plane = absolute(1), Network([([[1, 1]], [0])])
+    with pytest.raises(InvalidNetworkError) as shapes:
+        same_function(line, plane)
+    assert str(shapes.value) == "the functions have different shapes: 1 → 1 and 2 → 1"
+    with pytest.raises(InvalidNetworkError) as domains:
+        same_function(line, absolute(1, Box([0], [1])))
+    assert str(domains.value) == f"the functions have different domains: {line.domain} and {Box([0], [1])}"
+    with pytest.raises(InvalidNetworkError) as methods:
+        same_function(line, line, "guess")
+    assert str(methods.value) == "unknown method 'guess'; the methods are auto, canonical, exact"
+    assert methods.value.value == "guess"
+
+
+def test_letters_are_refused_on_either_side():
+    a = sympy.Symbol("a", positive=True)
+    letters, numbers = Network([([[a]], [0])]), Network([([[1]], [0])])
+    for pair in [(letters, numbers), (numbers, letters)]:
+        with pytest.raises(UnsupportedError):
+            same_function(*pair)
+
+
+def test_who_watches_is_told_every_64_cells():
+    lines = [[1, k] for k in range(-5, 6)]
+    net = Network([(lines, [k**3 for k in range(11)]), ([[1] * 11], [0])])
+    seen = []
+    assert same_function(net, net, "exact", watch=seen.append).same is True
+    count = sum(1 for _ in common_cells(net, net, 1000))
+    assert seen == list(range(64, count + 1, 64)) != []
+
+
+# the points at which functions are compared
+
+
+DOMAINS = [Space(2), Orthant(2), Box([0, 0], [1, 2]), TRIANGLE, STRIP, WEDGE]
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_the_few_points_lie_in_the_domain_and_the_simplex_is_one(domain):
+    few = list(equivalence._few_points(domain))
+    assert len(set(few)) > 4
+    assert all(domain.contains(point) for point in few)
+    centre, *others = equivalence._simplex_points(domain)
+    assert all(domain.contains(point) for point in (centre, *others))
+    assert Matrix([[x - c for x, c in zip(point, centre, strict=True)] for point in others]).rank() == 2 == len(others)
+
+
+def test_points_beside_first_layers_lie_close_on_both_sides_at_two_places():
+    a = Network([([[0, 0], [1, -2], [3, 0]], [1, 1, -100]), ([[1, 1, 1]], [0])])  # a zero row has no hyperplane
+    b = Network([([[0, 5], [7, 7]], [9, "1/3"]), ([[1, 1]], [0])])
+    points = list(equivalence._beside_first_layers(a, b))
+    assert len(set(points)) == len(points) == 16
+    for i, form in enumerate([*a.layers[0].forms[1:], *b.layers[0].forms]):
+        values = [affine_value(form, point) for point in points[4 * i : 4 * i + 4]]
+        assert values == [fmpq(1, 64), fmpq(-1, 64)] * 2
+    inside = [Network(net.layers, UNIT) for net in (a, b)]
+    assert all(UNIT.contains(point) for point in equivalence._beside_first_layers(*inside))
+
+
+@pytest.mark.parametrize(("rows", "count"), [(32, 256), (33, 0)])
+def test_points_beside_first_layers_are_for_at_most_64_units(rows, count):
+    a, b = (Network([([[1]] * n, list(range(n))), ([[1] * n], [0])]) for n in (32, rows))
+    assert len(list(equivalence._beside_first_layers(a, b))) == count
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_three_points_around_a_hyperplane_meet_no_other_between_them(domain):
+    """On the hyperplane, then two beside it at equal distances: their second difference is the jump there."""
+    planes = [(1, 2, -1), (0, 3, -1), (5, 1, -1), (2, -2, -1)]
+    for plane in planes:
+        points = equivalence._around(domain, plane, planes)
+        for _ in range(3):
+            on, first, second = islice(points, 3)
+            assert all(domain.contains(point) for point in (on, first, second))
+            at = [[affine_value(vector(other), point) for point in (on, first, second)] for other in planes]
+            values = at[planes.index(plane)]
+            assert values[0] == 0 < values[1]
+            assert values[2] < 0
+            for other in at:
+                assert other[0] == 0 or min(value * other[0] for value in other[1:]) > 0 or other is values
+
+
+def test_points_of_a_cell_tell_affine_maps_apart():
+    net = Network([([[1, 0], [0, 3], [1, 1]], [0, -1, -2]), ([[1, 1, 1]], [0])])
+    for cell, _ in common_cells(net, net, 100):
+        centre, *others = equivalence._points_of(cell)
+        assert centre == cell.interior
+        assert all(cell.contains(point) for point in others)
+        moved = [[x - c for x, c in zip(point, centre, strict=True)] for point in others]
+        assert [[bool(x) for x in row] for row in moved] == [[True, False], [False, True]]
+        assert all(x >= 0 for row in moved for x in row)
+
+
+@given(layers((2, 3, 1)), layers((2, 3, 1)))
+@settings(max_examples=60)
+def test_arrangements_alone_decide_one_hidden_layer(first, second):
+    """Where the few points have not yet shown the difference."""
+    for domain in (None, UNIT):
+        a, b = Network(first, domain), Network(second, domain)
+        answer = equivalence._by_arrangement(a, b)
+        assert answer.check()
+        assert (answer.same, answer.a, answer.b) == (same_on_cells(a, b) is None, a, b)
+        assert answer.same is (arrangement(a) == arrangement(b))
