@@ -213,7 +213,7 @@ def ran(line: list[str]) -> str:
     """Run a command line here; give its exit code when all is as documented."""
     told, said = io.StringIO(), io.StringIO()
     with redirect_stdout(told), redirect_stderr(said):
-        code = cli.run([str(word) for word in line])
+        code = cli.run([str(word).replace("\0", "") for word in line])  # no system passes NUL in an argument
     lines = said.getvalue().splitlines()
     short = all(len(each) <= 1500 for each in lines) and not any(each.startswith("Traceback") for each in lines)
     if code not in (0, 1, 2, 3) or not short or (code == 2 and line and (len(lines) != 1 or told.getvalue())):
