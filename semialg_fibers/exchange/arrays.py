@@ -197,7 +197,7 @@ def _shaped(flat: npt.NDArray[np.generic], shape: tuple[int, ...], name: str, or
 
 
 @checked
-def from_safetensors(path: Path, order: Sequence[str] | None = None) -> Network:
+def from_safetensors(path: Path, order: Sequence[str | int] | None = None) -> Network:
     """Give the network of the linear layers in the file: arrays "P.weight" (out × in) and "P.bias" for layers P.
 
     The file names no activations: ReLU is read between the layers, none after the last, and a note says so. `order`

@@ -35,7 +35,7 @@ PICKLES = (".pkl", ".pickle", ".joblib")
 
 def read_model(
     path: str | os.PathLike[str],
-    order: Sequence[str] | None = None,
+    order: Sequence[str | int] | None = None,
     root_bits: int | None = None,
     logits: bool = False,
 ) -> Network:

@@ -27,7 +27,7 @@ MAX_LAYERS = 1_000  # whose order is searched for
 MAX_STEPS = 100_000  # of the search for an order
 
 
-def from_tensors(tensors: Tensors, order: Sequence[str] | None, source: str) -> Network:
+def from_tensors(tensors: Tensors, order: Sequence[str | int] | None, source: str) -> Network:
     """Give the network of the linear layers P with arrays "P.weight" (out × in) and perhaps "P.bias".
 
     Raises:
@@ -85,7 +85,7 @@ def _layers(tensors: Tensors, source: str) -> tuple[dict[str, Any], dict[str, An
     return weights, biases
 
 
-def _ordered(weights: Tensors, order: Sequence[str] | None) -> list[str]:
+def _ordered(weights: Tensors, order: Sequence[str | int] | None) -> list[str]:
     if order is not None:
         stated = [str(name) for name in order] if isinstance(order, Sequence) and not isinstance(order, str) else []
         if sorted(stated) != sorted(weights):

@@ -45,7 +45,7 @@ CASTS = {"float", "double", "half", "bfloat16", "contiguous", "detach", "clone"}
 
 @checked
 def from_torch(
-    model: Any, order: Sequence[str] | None = None, root_bits: int | None = None, logits: bool = False
+    model: Any, order: Sequence[str | int] | None = None, root_bits: int | None = None, logits: bool = False
 ) -> Network:
     """Give the ReLU network that a PyTorch model computes in evaluation mode, on its flattened input.
 
@@ -103,7 +103,7 @@ def _loaded(torch: Any, raw: bytes) -> Any:
         raise InvalidNetworkError(f"this is no readable PyTorch file ({type(error).__name__})") from None
 
 
-def _from_state(torch: Any, state: Any, order: Sequence[str] | None, source: str) -> Network:
+def _from_state(torch: Any, state: Any, order: Sequence[str | int] | None, source: str) -> Network:
     if not isinstance(state, Mapping):
         raise UnsupportedError(f"{source} holds a {type(state).__name__}, expected a state dict")
     inner = [value for value in state.values() if _is_state(torch, value)]

@@ -19,10 +19,11 @@ from hypothesis import strategies as st
 
 import semialg_fibers as package
 from semialg_fibers.exchange import expressions, formula, json_text, json_values, torch_files
-from semialg_fibers.geometry import expression
+from semialg_fibers.geometry import arguments, expression
 from semialg_fibers.geometry.scalar import MAX_DIGITS
 from semialg_fibers.networks.layer import Network
-from semialg_fibers.verify import statement_json
+from semialg_fibers.questions import initialisation
+from semialg_fibers.verify import effort, statement_json
 from semialg_fibers.verify.certificate import KINDS, DifferentCertificate, SameCertificate
 
 SCRIPT = Path(__file__).parents[2] / "tools" / "fuzz.py"
@@ -402,6 +403,7 @@ def test_the_limits_are_those_of_the_documentation():
         json_text.MAX_MATRIX_BYTES, formula.MAX_FORMULA, formula.MAX_DEPTH, formula.MAX_EXPONENT, expression.MAX_DEGREE,
         expression.MAX_TERMS, expressions.MAX_LENGTH, expressions.MAX_DEPTH, expressions.MAX_EXPONENT,
         expressions.MAX_DEGREE, expressions.MAX_RESULT, statement_json.MAX_TEXT, statement_json.MAX_DEPTH,
+        effort.BUDGET, arguments.DIGITS, initialisation.BITS,
     ]  # fmt: skip
 
 

@@ -262,7 +262,7 @@ def test_an_order_may_name_layers_by_numbers_and_nothing_else(tmp_path):
         warnings.simplefilter("ignore")
         assert [layer.weight[0, 0] for layer in from_safetensors(path, [2, 0]).layers] == [3, 2]
     for order in ("02", 5, [["0"], "2"], {"0", "2"}, [None, None]):
-        with pytest.raises(InvalidNetworkError, match="order names each layer once"):
+        with pytest.raises(InvalidNetworkError, match="order"):
             from_safetensors(path, order)
 
 
@@ -281,13 +281,13 @@ def test_messages_about_values_of_any_size():
             with pytest.raises(SemialgError) as refused:
                 make()
             assert len(refused.value.message) <= LONGEST + 3
-    assert SemialgError("a\nb" + "\x00" * 2000).message == "a b" + " " * (LONGEST - 3) + "..."
+    assert SemialgError("a\nb\x00" + "x" * 2000).message == f"a b {'x' * (LONGEST - 204)} ... {'x' * 150}"
 
 
 @pytest.mark.parametrize("path", [5, None, 1.5, [], ("x",), io.BytesIO(b"x")])
 def test_what_is_no_path(path):
     for read in (from_npz, from_safetensors, read_network):
-        with pytest.raises(InvalidNetworkError, match="a path is a text or a pathlib"):
+        with pytest.raises(InvalidNetworkError, match="expected a path"):
             read(path)
 
 
