@@ -292,7 +292,7 @@ def test_moves_are_refused_where_the_first_layer_does_not_map_onto_the_orthant()
             "rows j"),
         (lambda net: flip(net, [1, 1]), "[1, 1] is no set of first-layer columns"),
         (lambda net: flip(net, [3]), "[3] is no set of first-layer columns"),
-        (lambda net: flip(net, 1), "expected a list of columns, got 1"),
+        (lambda net: flip(net, 1), "columns: expected a list, got the int 1"),
         (lambda net: translate(net, 3, 1), "the first layer has no unit with index 3"),
         (
             lambda net: translate(net, 1, 1),
