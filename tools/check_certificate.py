@@ -26,7 +26,8 @@ def _network(data):  # rows [W | b] of each layer, the forms that are >= 0 on th
         raise ValueError("a box without interior")
     return layers, walls, axes
 def _value(layers, point):
-    return [row[0] for row in next(_pieces(layers, [[Q(v)] for v in point], []))[0]]
+    values = [sum(w * v for w, v in zip(row, [*point, Q(1)], strict=True)) for row in layers[0]]
+    return _value(layers[1:], [max(v, Q(0)) for v in values]) if layers[1:] else values
 def _relabelled(layers, orders, factors):  # new unit i is old unit order[i] times a positive factor
     made, before, last = [], [(j, Q(1)) for j in range(len(layers[0][0]) - 1)], len(layers[-1])
     for rows, order, scales in zip(layers, [*orders, [*map(str, range(last))]], [*factors, ["1"] * last], strict=True):
@@ -81,7 +82,6 @@ def _proved(data):
     if max(len(a), len(b)) <= 2:
         return _arrangement(a, walls) == _arrangement(b, walls)
     return all(f == g for f, known in _pieces(a, axes, walls) for g, _ in _pieces(b, axes, known))
-
 def main(path, work=2_000_000):  # noqa: D103
     _left[0] = work
     try:

@@ -116,20 +116,27 @@ class Conditions:
         is eliminated by one coordinate. Else, for letters of any sign: by all 2 × 2 minors and ⟨row, form⟩ > 0.
         """
         pivot = pivot_of(form)
+        self.same_side(row, form, 1)
         if pivot is not None:
             for i, value in enumerate(form):
                 if i != pivot:
                     above, below = numerator_and_denominator(value / form[pivot])
                     self.equations.append(below * row[i] - above * row[pivot])
-            self.positive.append(row[pivot] if form[pivot] > 0 else -row[pivot])
             return [(row[pivot], form[pivot])]
         places = [i for i, value in enumerate(form) if not is_zero(value)]
         self.equations += [row[i] for i in range(len(form)) if i not in places]
         whole = without_divisors(form)
         for i, j in combinations(places, 2):
             self.equations.append(times(whole[i], row[j]) - times(whole[j], row[i]))
-        self.positive.append(sum(times(whole[i], row[i]) for i in places))
         return [(row[i], form[i]) for i in places]
+
+    def same_side(self, row: Sequence[sympy.Symbol], form: Vector, sign: int) -> None:
+        """Ask that the row, a multiple of the form, be a positive one of sign · form: by pivot or ⟨row, form⟩."""
+        pivot = pivot_of(form)
+        if pivot is not None:
+            self.positive.append(row[pivot] if sign * form[pivot] > 0 else -row[pivot])
+        else:
+            self.positive.append(sum(times(sign * value, row[i]) for i, value in enumerate(without_divisors(form))))
 
     def basic_set(self, letters: Letters, sampler: Any, dimension: int | None) -> BasicSet:
         """Give the set in the variables of the letters."""

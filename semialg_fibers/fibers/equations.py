@@ -24,7 +24,6 @@ from semialg_fibers.fibers.component import (
     Conditions,
     Parametrization,
     equation,
-    pivot_of,
     positivity,
     symbolic_layer,
     times,
@@ -127,9 +126,7 @@ class OrientationPart:
                         wanted = sign * weight * form[k] * value
                         conditions.equations.append(equation(out * row[k] * variable, wanted))
                 conditions.equations.append(equation(out * row[-1], sign * weight * form[-1]))
-            pivot = pivot_of(form)
-            assert pivot is not None  # a nonlinear row has coordinates of known signs
-            conditions.positive.append(row[pivot] if sign * form[pivot] > 0 else -row[pivot])
+            conditions.same_side(row, form, sign)
 
     def _linear_rows(self, conditions: Conditions, factors: Sequence[Factors]) -> None:
         """Σ C'_j B'_j = M_S and c' + Σ C'_j β'_j = v_S."""

@@ -260,7 +260,7 @@ for it, as in Symbol("s", positive=True), or substitute numbers
         )
         if abs(exponent) * degree > MAX_DEGREE or abs(exponent) * (bits - 1) > MAX_COEFFICIENT:
             raise UnsupportedError(f"a power {exponent} is beyond the stated size: degree {MAX_DEGREE}, 4,000 digits")
-        power: Any = reduce(lambda a, _: a * self, range(abs(exponent)), Expression.read(1))
+        power: Any = reduce(lambda a, _: a * self, range(abs(exponent)), fmpq(1))
         return power if exponent >= 0 else 1 / power
 
     def __abs__(self) -> Any:

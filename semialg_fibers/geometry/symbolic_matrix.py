@@ -290,7 +290,10 @@ def matrix_of(rows: Any, columns: int | None = None) -> Matrix:
             raise
     if hasattr(rows, "tolist") and hasattr(rows, "shape"):
         rows = rows.tolist()
-    return SymbolicMatrix(rows, columns)
+    made = SymbolicMatrix(rows, columns)
+    if letters_in(made):
+        return made
+    return Matrix(made.rows(), columns)  # a - a, unevaluated
 
 
 def column_matrix(columns: Sequence[Sequence[Scalar]], rows: int) -> Matrix:

@@ -156,3 +156,13 @@ def test_an_entry_that_cannot_be_read_back_is_not_written():
         network_to_json(Network([([[1]], [long])]))
     with pytest.raises(InvalidNetworkError, match="a file cannot hold a letter called"):
         network_to_json(Network([([[1]], [sympy.Symbol("x y", real=True)])]))
+
+
+@pytest.mark.parametrize("text", ["2**0", "(1/2)**0", "a**0", "(a + 1)**0", "a/a", "(a - a)*b + 1", "a**-1*a"])
+def test_a_formula_without_letters_is_a_number(text):
+    symbols = '"symbols": {"a": "positive", "b": "real"}, ' if "a" in text else ""
+    layer = f'{{"weight": [["{text}"]], "bias": ["0"]}}'
+    file = f'{{"format": "semialg_fibers/network", "version": 1, {symbols}"layers": [{layer}]}}'
+    net = network_from_json(file, "net.json")
+    assert net.is_rational
+    assert net.layers[0].matrix[0, 0] == 1

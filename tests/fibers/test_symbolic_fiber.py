@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 import sympy
 
-from semialg_fibers import Network, fiber, flip, genericity, hidden_hyperplanes, identifiability, neuron_types
+from semialg_fibers import Network, fiber, flip, genericity, hidden_hyperplanes, identifiability, neuron_types, to_latex
 from semialg_fibers.errors import InvalidNetworkError, NotGenericError, UndecidedSignError, UnsupportedError
 from semialg_fibers.fibers.hiding import hiding, sign_flip_group, translate, translation_range
 from semialg_fibers.geometry.symbolic_matrix import SymbolicMatrix
@@ -409,3 +409,36 @@ def net_at(point, component):
         weight = [[next(numbers) for _ in range(inputs)] for _ in range(outputs)]
         layers.append((weight, [next(numbers) for _ in range(outputs)]))
     return Network(layers)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [[["s", 0], [-1, 1]], [[2, 1, 0]]],
+        [[["s", 0, 0], [-1, 2, 1]], [[2, 1, 0], [1, 1, 0]]],
+        [[["s", 0, 0], [1, "-s", 0], [2, 1, -1]], [[2, 1, 3, 0]]],
+    ],
+    ids=str,
+)
+def test_a_nonlinear_row_without_a_coordinate_of_known_sign(rows):
+    """On R^d a row is nonlinear where it is not zero; its side is that of the inner product, whatever the sign."""
+    s = sympy.Symbol("s", nonzero=True, real=True)
+    net = Network([([[sympy.sympify(v, {"s": s}) for v in row[:-1]] for row in layer], [row[-1] for row in layer])
+                   for layer in rows])  # fmt: skip
+    found = fiber(net)
+    component = found.components[0]
+    assert found.contains(net)
+    assert component.contains(component.sample(1))
+    assert "s" in to_latex(component)
+    for value in (2, "-1/3"):
+        numbers = {s: sympy.Rational(value)}
+        there = fiber(net.subs(numbers)).components[0]
+        for seed in range(4):
+            member = there.sample(seed)
+            assert component.set.subs(numbers).contains(member.parameters)
+            turned = member.rescaled(1, [1] * member.widths[1]).parameters
+            turned = {
+                name: -v if str(name).startswith(("W1_0", "W2_0_0", "W2_1_0", "b1_0")) else v
+                for name, v in turned.items()
+            }
+            assert not component.set.subs(numbers).contains(turned)

@@ -99,3 +99,11 @@ def test_matrices_travel():
     made = matrix_of([[P, X], [1, 0]])
     assert pickle.loads(pickle.dumps(made)) == made
     assert hash(pickle.loads(pickle.dumps(made))) == hash(made)
+
+
+def test_entries_whose_letters_cancel_are_numbers():
+    a = sympy.Symbol("a", positive=True)
+    entries = [[sympy.Add(a, -a, evaluate=False), sympy.Pow(a, 0, evaluate=False)]]
+    made = matrix_of(entries)
+    assert type(made) is Matrix
+    assert made == Matrix([[0, 1]])
