@@ -206,11 +206,9 @@ def test_the_largest_dimension_is_that_of_all_values_or_refused():
 
 
 def test_what_may_be_flipped_under_one_of_two_conditions():
-    """own = (1, 1) and (x, y) for the second output: r = 1 does not do for rank 2, and does for rank 0 or 1."""
-    problem = problem_of(Orthant(1), [[p, -1], [-q, 1]], [[1, 0], [0, 1]], 1)
-    assert problem.count() == 4
+    """On the orthant of dimension 2 with r = 1: rank 0, or rank 1 and pointed."""
     open_ones = row_of_own([x - 1, p - 1, 1])  # (x, p): pointed iff x ≥ 0
-    with pytest.raises(UndecidedSignError, match="can be flipped together iff the cone .* is pointed$"):
+    with pytest.raises(UndecidedSignError, match=r"can be flipped together iff the cone .* is pointed$"):
         open_ones.count()
     two = problem_of(Orthant(2), [[x, x, 1], [-1, 0, 1]], [[1, p], [q, 1]], 1)
     with pytest.raises(UndecidedSignError) as refused:
@@ -220,12 +218,12 @@ def test_what_may_be_flipped_under_one_of_two_conditions():
 
 
 def test_that_no_column_is_zero_and_that_own_rows_are_pointed_is_taken_for_granted():
-    """(G2): M_{1} = (x) is not 0, as C_1 = (x) is not; theory §2.4: M_∅ = C B with B ≥ 0 is realized by its own rows."""
+    """(G2): M_{1} = (x) is not 0, as C_1 = (x) is not; theory §2.4: its own rows B ≥ 0 realize M_∅ = C B."""
     problem = problem_of(Orthant(1), [[1, -1], [2, -1]], [[x], [p]], 1)
     assert [case.rank for case in problem.cases((0,))] == [1]
     assert [case.rank for case in problem.cases((0, 1))] == [0, 1]  # x + 2 p
     y = sympy.Symbol("y", real=True)
-    own = row_of_own([1, -1, -1], own=((1, p), (x, y)))
+    own = row_of_own([1, -1, -1], spare=2, own=((1, p), (x, y)))
     assert [(case.rank, case.simplicial) for case in own.cases(())] == [(1, True)]
 
 
