@@ -10,7 +10,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 from mutants import mutants_of  # noqa: E402
 from mutate import lives  # noqa: E402
 
-MODULES = [f"semialg_fibers/fibers/{name}.py" for name in ("visibility", "masks", "labelling")]
+MODULES = ["semialg_fibers/fibers/visibility.py", "semialg_fibers/fibers/letters.py"]
 
 
 def test_every_mutant_can_be_compiled_and_is_another_program():
@@ -25,7 +25,7 @@ def test_every_mutant_can_be_compiled_and_is_another_program():
             assert ast.dump(mutant.tree) != before
             mutant.undo()
             assert ast.dump(mutant.tree) == before
-    assert dropped > 3
+    assert dropped == 2
 
 
 def test_only_a_test_kills():

@@ -80,6 +80,8 @@ BENDS = {  # what happens on H_1 at (0, h_2, ...): the slope from above, [·] fo
     "they do so on one edge each": ([[1, -1, 0, 0], [1, 0, -1, 0]], [[1, -1]], True),
     "they do so on the same edge": ([[1, -1, 0, 0], [1, -3, 0, 0]], [[1, -1]], False),
     "at the point only, and cancelled there": ([[1, -1, -1, 0], [1, -2, -1, 0]], [[1, -1]], False),
+    "off where the trace is zero, as on the whole face": ([[-1, 1, -1, 0], [-1, 2, -2, 0]], [[1, -1]], False),
+    "on on the face, off at the point, mended": ([[1, -1, 0], [-1, 2, 0], [-1, 1, 1]], [[1, -1, 1]], False),
     "three edges and the point": ([[1, -1, 0, 0], [1, 0, -1, 0], [1, -1, -1, 0]], [[1, 1, -1]], True),
 }  # fmt: skip
 
@@ -130,6 +132,20 @@ def test_no_kink_by_cancellation_only():
     assert (bending_hyperplanes(net), hidden_hyperplanes(net)) == ((1,), ())
 
 
-def test_refused():
-    with pytest.raises(UnsupportedError):
-        bending_hyperplanes(Network([([[1]], [0]), ([[1]], [0])]))
+def test_more_inputs_than_hyperplanes():
+    net = Network([([[1, 0, 2], [0, 1, 5]], [0, 0]), ([[1, -1]], [-1]), ([[1]], [0])])
+    assert bending_hyperplanes(net) == (1,)
+
+
+@pytest.mark.parametrize(
+    "net",
+    [
+        Network([([[1]], [0]), ([[1]], [0])]),
+        Network.generic(2, 2, 1, 1, signs=["+--"]),
+        Network([([[1, 0], [2, 0]], [0, 0]), ([[1, -1]], [-1]), ([[1]], [0])]),
+    ],
+    ids=["two layers", "letters", "rank 1"],
+)
+def test_refused(net):
+    with pytest.raises(UnsupportedError, match=r"^where a function bends is read off its rows for three layers of num"):
+        bending_hyperplanes(net)
