@@ -132,6 +132,14 @@ def test_no_kink_by_cancellation_only():
     assert (bending_hyperplanes(net), hidden_hyperplanes(net)) == ((1,), ())
 
 
+def test_a_row_that_is_on_but_at_a_point_mends_others_there():
+    """On H_2: relu(h1 + h3 − u) is on but at 0, the steps of the next two cancel but at 0, and −3 is the rest."""
+    net = on_orthant([[1, -1, 1, 0], [1, 1, -1, 0], [1, -3, -1, 0], [0, 1, 0, 1]], [[-3, 3, 1, -3]])
+    assert 1 not in bending_hyperplanes(net)
+    assert not any(bends_at(net, 1, others) for others in points(3, random.Random(1)))
+    assert 1 in bending_hyperplanes(on_orthant([[1, -1, 1, 0], [0, 1, 0, 1]], [[-3, -3]]))
+
+
 def test_more_inputs_than_hyperplanes():
     net = Network([([[1, 0, 2], [0, 1, 5]], [0, 0]), ([[1, -1]], [-1]), ([[1]], [0])])
     assert bending_hyperplanes(net) == (1,)
