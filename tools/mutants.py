@@ -49,7 +49,11 @@ def _changes(node: ast.AST, owner: ast.AST, field: str, index: int | None) -> It
                 yield become(ast.Pass())
         case ast.BoolOp(op=op, values=values):
             yield _put(node, node, "op", ORDER[type(op)][0]())
-            yield from (_put(node, node, "values", values[:i] + values[i + 1 :]) for i in range(len(values)))
+            for i in range(len(values)):
+                if len(values) > 2:
+                    yield _put(node, node, "values", values[:i] + values[i + 1 :])
+                else:  # of one operand alone there is no BoolOp
+                    yield _put(node, owner, field, values[1 - i], index)
         case ast.UnaryOp(op=ast.Not() | ast.USub(), operand=operand):
             yield become(operand)
         case ast.Constant(value=bool() as value):

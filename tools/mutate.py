@@ -26,6 +26,7 @@ import json
 import os
 import pkgutil
 import random
+import re
 import signal
 import sys
 import time
@@ -45,6 +46,12 @@ from mutants import ROOT, Address, Mutant, mutants_of  # noqa: E402
 JUDGED = HERE / "judged_mutants.txt"
 EXAMPLES = 10  # when the tests are measured
 ALIVE = ("survived", "no test", "not installed")
+NOT_RUN = re.compile(r"end \d")  # an error of this tool, not of a test: killed by nothing
+
+
+def lives(outcome: str) -> bool:
+    """Say whether a mutant with this outcome was not killed."""
+    return outcome in ALIVE or NOT_RUN.match(outcome) is not None
 
 
 # tests
@@ -115,7 +122,7 @@ class Mutation:
                 chosen = random.Random(f"{self.chosen.seed} {module}").sample(chosen, self.chosen.sample)
             for key in chosen:
                 known = before.get(key)
-                if known is None or (self.chosen.again and known["outcome"] in ALIVE and key not in judged()):
+                if known is None or (self.chosen.again and lives(known["outcome"]) and key not in judged()):
                     self.one(key, mutants[key], killers[mutants[key].name])
         return True
 
@@ -248,7 +255,7 @@ def table(record: Path) -> None:
     """Print every mutant that was not killed, and the figures by module."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for key, line in read(record).items():
-        module, alive = key.split()[0], line["outcome"] in ALIVE
+        module, alive = key.split()[0], lives(line["outcome"])
         why = judged().get(key, line["outcome"])
         counts[module][why.split(":")[0] if alive else "killed"] += 1
         if alive:

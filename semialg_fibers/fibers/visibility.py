@@ -18,7 +18,7 @@ from flint import fmpq
 
 from semialg_fibers.errors import UnsupportedError
 from semialg_fibers.geometry.arguments import checked
-from semialg_fibers.geometry.scalar import ZERO, Vector
+from semialg_fibers.geometry.scalar import ZERO, Vector, primitive, vector
 from semialg_fibers.networks.arrangement import Arrangement, arrangement, unoriented
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.neuron_kind import maps_onto_orthant
@@ -70,8 +70,9 @@ def _bends(data: Arrangement, i: int) -> bool:
         if min(trace) >= 0 and any(trace):
             generic = 1
         elif max(trace) > 0:  # of both signs
-            line = unoriented(trace)
-            positive = line == trace
+            direction = primitive(vector(trace))  # planes of different slopes may meet the face in one line
+            line = unoriented(direction)
+            positive = line == direction
             generic = int(not positive)
             steps[line] = _sum(steps[line], share, 1 if positive else -1)
         constant = _sum(constant, share, generic)

@@ -541,6 +541,22 @@ SYMBOLIC = [
         [LINES_, "(G3) not decided: holds iff not all of p*q - 1, q - 1, p - 1 are zero", G5],
     ),
     (
+        shallow([[1, -p, 1], [q, -1, 1]], [[x, y]], Orthant(2)),
+        [
+            "(G2) not decided: holds iff x ≠ 0 and y ≠ 0",
+            "(G3) not decided: holds iff not all of p*q - 1, q - 1, p - 1 are zero",
+            G5,
+        ],
+    ),
+    (
+        shallow([[1, -p, 1], [q, -1, 1], [1, -1, 1]], [[1, 1, 1]], Orthant(2)),
+        [
+            LINES_,
+            "(G3) not decided: holds iff not all of p*q - 1, q - 1, p - 1 are zero and p - 1 ≠ 0 and q - 1 ≠ 0",
+            G5,
+        ],
+    ),
+    (
         shallow([[1, -p, 1], [2, -2 * p, 2]], [[1, 1]], Orthant(2)),
         [LINES_, "(G3) violated: nonlinear rows 1 and 2 have the same hyperplane", G5],
     ),

@@ -6,13 +6,14 @@ from itertools import product
 
 import pytest
 import sympy
-from reference import subsets
+from reference import fractions, is_pointed, subsets
+from reference import rank as reference_rank
 
 from semialg_fibers import Network
-from semialg_fibers.errors import UndecidedSignError
+from semialg_fibers.errors import UndecidedSignError, UnsupportedError
 from semialg_fibers.fibers.bottleneck import fiber
 from semialg_fibers.fibers.orientation import OrientationProblem
-from semialg_fibers.fibers.symbolic_orientation import SymbolicOrientationProblem
+from semialg_fibers.fibers.symbolic_orientation import SymbolicOrientationProblem, _pointed
 from semialg_fibers.geometry.domain import Box, Orthant, Space
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.reading import scalar
@@ -143,3 +144,99 @@ def test_a_letter_that_cancels_in_one_entry_is_none_of_the_matrix():
     signs = [component.flips for component in fiber(net.subs({q: 3})).components]
     assert (0, 1) in signs
     assert (0, 1) in [component.flips for component in fiber(net).components]
+
+
+n = sympy.Symbol("n", real=True, nonzero=True)
+SHAPES = {  # the cone of the columns, rank 1 where nothing else is said
+    "one sign": ([[p, q]], 1, (True,)),
+    "the other sign": ([[-p, -q]], 1, (True,)),
+    "two signs": ([[p, -q]], 1, (False,)),
+    "open": ([[p, x]], 1, (True, False)),
+    "open, of a sign that is not zero": ([[p, n]], 1, (True, False)),
+    "so with the other one": ([[-p, n]], 1, (True, False)),
+    "a zero column adds nothing": ([[p, 0]], 1, (True,)),
+    "x is not zero, as the rank is 1": ([[p * x, q * x]], 1, (True,)),
+    "x may be zero": ([[p * x, q * x], [2 * p * x + p, 2 * q * x + q]], 1, (True, False)),
+    "n is not zero": ([[p * n, q * n], [2 * p * n, 2 * q * n]], 1, (True,)),
+    "x may be zero, the other row shows it": ([[p * x, q * x], [p, q]], 1, (True,)),
+    "x may be zero, the other row shows two signs": ([[p, -q], [p * x, -q * x]], 1, (False,)),
+    "two signs in one row do not tell for rank 2": ([[p, -q, 1], [1, 1, 1]], 2, (True,)),
+    "two rows, a column each": ([[p, 0], [0, -q]], 2, (True,)),
+    "two rows, one column left": ([[p, 0, x], [0, -q, x]], 2, (True, False)),
+}
+
+
+@pytest.mark.parametrize(("rows", "rank", "expected"), SHAPES.values(), ids=SHAPES)
+def test_pointed_is_what_signs_show(rows, rank, expected):
+    matrix = matrix_of([tuple(map(scalar, row)) for row in rows], len(rows[0]))
+    assert _pointed(matrix, rank) == expected
+    met = set()
+    for a, b, c, d in product((1, 2), (1, 3), (0, -1, 1, 3), (1, -2)):
+        numbers = [fractions(row) for row in put_in(matrix, {p: a, q: b, x: c, n: d})]
+        if reference_rank(numbers) == rank:
+            met.add(is_pointed([column for column in zip(*numbers, strict=True) if any(column)]))
+    assert met <= set(expected)
+
+
+def row_of_own(form, spare=1, own=((1, 1), (1,))):
+    """One nonlinear row on the orthant of dimension 2 beside linear rows: M_∅ = own, M_{1} = own + row."""
+    return problem_of(Orthant(2), [form], [[1] * len(own[1])], spare, own=[own])
+
+
+def test_the_largest_dimension_is_that_of_all_values_or_refused():
+    """A dead neuron (p + 1 + m) instead of a linear one (p + 1) needs M_S = 0."""
+    alike = row_of_own([-1, -1, p])
+    assert alike.dimension(()) < alike.dimension((0,)) == alike.largest_dimension()
+    assert alike.largest_dimension() == alike.subs({p: 2}).largest_dimension()
+    never = row_of_own([p, -1, 1])  # (p + 1, 0)
+    assert never.largest_dimension() == never.dimension(()) == never.dimension((0,))
+    sometimes = row_of_own([x - 1, -x - 1, 1])  # (x, −x): one neuron does for x = 0 only
+    assert [str(case) for case in sometimes.cases((0,))] == ["x = 0"]
+    assert sometimes.subs({x: 0}).largest_dimension() > sometimes.subs({x: 1}).largest_dimension()
+    with pytest.raises(UndecidedSignError) as refused:
+        sometimes.largest_dimension()
+    assert str(refused.value) == (
+        "the largest dimension of a component depends on the values of the letters: "
+        "substitute numbers, or ask the components for their dimensions"
+    )
+    assert sometimes.is_countable
+    nothing = OrientationProblem(Space(1), (), (), matrix_of([], 1), (scalar(x),), 0)
+    nothing = SymbolicOrientationProblem.of(nothing, ())
+    assert nothing.largest_dimension() == 0
+
+
+def test_what_may_be_flipped_under_one_of_two_conditions():
+    """On the orthant of dimension 2 with r = 1: rank 0, or rank 1 and pointed."""
+    open_ones = row_of_own([x - 1, p - 1, 1])  # (x, p): pointed iff x ≥ 0
+    with pytest.raises(UndecidedSignError, match=r"can be flipped together iff the cone .* is pointed$"):
+        open_ones.count()
+    two = problem_of(Orthant(2), [[x, x, 1], [-1, 0, 1]], [[1, p], [q, 1]], 1)
+    with pytest.raises(UndecidedSignError) as refused:
+        two.count()
+    sides = next(sides for sides in two.feasible_sets() if sides and not two.is_certain(sides))
+    assert str(refused.value).endswith(" together iff " + "; or ".join(str(case) for case in two.cases(sides)))
+
+
+def test_that_no_column_is_zero_and_that_own_rows_are_pointed_is_taken_for_granted():
+    """(G2): M_{1} = (x) is not 0, as C_1 = (x) is not; theory §2.4: its own rows B ≥ 0 realize M_∅ = C B."""
+    problem = problem_of(Orthant(1), [[1, -1], [2, -1]], [[x], [p]], 1)
+    assert [case.rank for case in problem.cases((0,))] == [1]
+    assert [case.rank for case in problem.cases((0, 1))] == [0, 1]  # x + 2 p
+    y = sympy.Symbol("y", real=True)
+    own = row_of_own([1, -1, -1], spare=2, own=((1, p), (x, y)))
+    assert [(case.rank, case.simplicial) for case in own.cases(())] == [(1, True)]
+
+
+def test_nothing_to_realize_needs_no_factors_and_a_member_its_own_dimension():
+    problem = row_of_own([-1, -1, p])
+    left, right = problem.factorization((0,), 1)
+    assert not any(left.column(0))
+    assert right.shape == (1, 2)
+    with pytest.raises(UnsupportedError, match="no member with 1 linear neurons is known"):
+        row_of_own([x, p, 1]).factorization((0,), 1)
+    wide = row_of_own([p, -1, 1], spare=2, own=((1, 2), (1, 1, 1)))
+    at = wide.subs({p: 2})
+    for columns in ([[1, 1, 1], [0, 0, 0]], [[1, 1, 1], [1, 1, 1]], [[1, 0, 0], [0, 1, 1]]):
+        incoming, outgoing = Matrix([[1, 2], [1, 2]]), Matrix.from_columns(columns, 3)
+        assert wide.local_dimension(incoming, outgoing) == at.local_dimension(incoming, outgoing)
+    assert wide.local_dimension(Matrix([[1, 2], [1, 2]]), Matrix.from_columns([[1, 0, 0], [0, 1, 1]], 3)) is not None
