@@ -27,7 +27,7 @@ from semialg_fibers.exchange.chain import Chain, ExchangeNote
 from semialg_fibers.exchange.files import read_bytes, source_of
 from semialg_fibers.exchange.json_values import named
 from semialg_fibers.exchange.state_dicts import from_tensors
-from semialg_fibers.exchange.torch_files import OBJECTS, judged
+from semialg_fibers.exchange.torch_files import ADVICE, judged
 from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.floats import dyadic_matrix, dyadic_vector, nearest
 from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, exact_from_float, shown
@@ -98,7 +98,7 @@ def _loaded(torch: Any, raw: bytes) -> Any:
             warnings.simplefilter("ignore")
             return torch.load(io.BytesIO(raw), map_location="cpu", weights_only=True)
     except pickle.UnpicklingError:
-        raise UnsupportedError(OBJECTS) from None
+        raise UnsupportedError(f"PyTorch does not load all of the file with weights_only=True; {ADVICE}") from None
     except Exception as error:  # whatever a damaged file makes the reader raise
         raise InvalidNetworkError(f"this is no readable PyTorch file ({type(error).__name__})") from None
 

@@ -279,10 +279,10 @@ def test_files_with_code_are_refused_and_not_run(tmp_path):
     with pytest.raises(SemialgError):
         from_torch(path)
     torch.save({"0.weight": torch.zeros(1, 1), "x": Evil(str(trace))}, path)
-    with pytest.raises(UnsupportedError, match="save the state dict instead"):
+    with pytest.raises(UnsupportedError, match="save the state dict alone"):
         from_torch(path)
     torch.save(nn.Sequential(nn.Linear(2, 2)), path)
-    with pytest.raises(UnsupportedError, match="save the state dict instead"):
+    with pytest.raises(UnsupportedError, match="save the state dict alone"):
         from_torch(path)
     assert not trace.exists()
     with warnings.catch_warnings():
