@@ -354,6 +354,7 @@ SET = b"c__builtin__\nset\n"
         SET + b"]ccollections\nOrderedDict\n)Ra\x85R",
         SET + b"](K\x01ccollections\nOrderedDict\n)Re\x85R",
         SET + b"]K\x05aR",  # the list as the arguments
+        SET + b"q\x00]\x85Rh\x00K\x05\x85R",  # used well, then not
     ],
 )
 def test_sets_and_bytearrays_of_anything_but_plain_values_are_refused(told):
