@@ -510,3 +510,51 @@ def test_an_embedding_in_a_state_dict():
         warnings.simplefilter("always")
         semialg_fibers.from_torch(state)
     assert any("'embed' has no bias, and was read as linear" in str(each.message) for each in told)
+
+
+PAIR = Network([([[1], [2]], [3, 4]), ([[5, 6]], [7])])
+
+
+@pytest.mark.parametrize("whole", [np.int64, np.uint8, sympy.Integer])
+def test_whole_numbers_of_numpy_and_sympy_are_whole_numbers(whole):
+    for kind in (Space, Orthant):
+        assert kind(whole(2)) == kind(2)
+        assert type(kind(whole(2)).dimension) is int
+    count = semialg_fibers.relabelling_count(whole(5))
+    assert count == 120
+    assert count.log10(whole(5)) == count.log10(5)
+    assert semialg_fibers.architecture_laws([whole(2), whole(2), whole(1)]).parameters.widths == (2, 2, 1)
+    assert PAIR.permuted(whole(1), [whole(1), whole(0)]) == PAIR.permuted(1, [1, 0])
+
+
+@pytest.mark.parametrize("value", [True, np.True_, 2.0, sympy.Float(2), "2", None, [2]])
+def test_a_dimension_that_is_no_whole_number_is_called_so(value):
+    with pytest.raises(SemialgError, match="whole number"):
+        Orthant(value)
+
+
+def test_truth_values_and_times_of_other_types():
+    with_bias = semialg_fibers.architecture_laws([2, 2, 1], bias=np.True_)
+    assert with_bias.parameters == semialg_fibers.architecture_laws([2, 2, 1], bias=True).parameters
+    without = semialg_fibers.architecture_laws([2, 2, 1], bias=np.False_).parameters
+    assert without == semialg_fibers.architecture_laws([2, 2, 1], bias=False).parameters
+    for seconds in (Fraction(50), np.float32(50), np.int64(50), sympy.Rational(99, 2), sympy.Integer(50)):
+        assert semialg_fibers.same_function(PAIR, PAIR, method="exact", seconds=seconds)
+    for seconds in (np.True_, Fraction(-1, 2), np.float32("nan"), sympy.Symbol("t"), Fraction(10**400)):
+        with pytest.raises(SemialgError, match="seconds: expected a number"):
+            semialg_fibers.same_function(PAIR, PAIR, seconds=seconds)
+
+
+@pytest.mark.parametrize("kind", [sympy.Matrix, sympy.ImmutableMatrix, sympy.SparseMatrix])
+def test_sympy_columns_and_rows_go_back_in(kind):
+    weight = kind([[1], [2]])
+    for bias in (kind([3, 4]), kind([[3, 4]])):
+        assert Network([(weight, bias), (kind([[5, 6]]), kind([7]))]) == PAIR
+    for factors in (kind([2, 3]), kind([[2, 3]])):
+        assert PAIR.rescaled(1, factors) == PAIR.rescaled(1, [2, 3])
+    assert PAIR.permuted(1, kind([1, 0])) == PAIR.permuted(1, [1, 0])
+    assert PAIR.permuted(1, reversed(range(2))) == PAIR.permuted(1, [1, 0])
+    with pytest.raises(SemialgError, match="a bias is a list of numbers"):
+        Layer(weight, kind([[1, 2], [3, 4]]))
+    with pytest.raises(SemialgError, match="no permutation"):
+        PAIR.permuted(1, iter([0, 0]))

@@ -20,7 +20,7 @@ import sys
 import warnings
 import zipfile
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from semialg_fibers.errors import InexactInputError, InvalidNetworkError, UnsupportedError
@@ -112,6 +112,29 @@ def _array_of(torch: Any, value: Any) -> Any:
     if plain.dtype == torch.bfloat16:
         plain = plain.to(torch.float32)  # NumPy has no bfloat16; every one is a float32
     return plain.numpy()
+
+
+def format_named(dtype: Any, formats: Collection[str]) -> str:
+    """Give the name of a floating-point format: text, or the type of PyTorch or NumPy that has this name.
+
+    Raises:
+        UnsupportedError: for any that is not one of `formats`.
+
+    >>> import numpy as np
+    >>> format_named(np.float32, ["float32", "float64"])
+    'float32'
+    """
+    import numpy as np
+
+    torch: Any = sys.modules.get("torch")
+    name = dtype
+    if isinstance(dtype, np.dtype) or (isinstance(dtype, type) and issubclass(dtype, np.generic)):
+        name = np.dtype(dtype).name
+    elif isinstance(dtype, getattr(torch, "dtype", ())):
+        name = str(dtype).removeprefix("torch.")
+    if not isinstance(name, str) or name not in formats:
+        raise UnsupportedError(f"dtype is one of {', '.join(map(repr, formats))}, got {shown(dtype)}", value=dtype)
+    return name
 
 
 def _is_numeric(array: Any) -> bool:

@@ -4,7 +4,8 @@ Main definitions
     from_keras    the network of a model, or of a .keras file
 
 A .keras file is an archive whose description may name any code. It is opened by Keras only after each class that it
-names was found on a closed list, and after its weights were seen to lie in the archive.
+names was found on a closed list, and after its weights were seen to lie in the archive. How the model was trained
+(optimizer, loss, metrics) plays no part in its function: it is dropped before anything is looked at.
 """
 
 from __future__ import annotations
@@ -215,7 +216,7 @@ def _loaded(keras: Any, raw: bytes) -> Any:
             weights = archive.read("model.weights.h5")
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError) as error:
         raise InvalidNetworkError(f"this is no readable .keras file ({shown(str(error))})") from None
-    described = parse_json(config)
+    described = _untrained(parse_json(config))
     for module, name in _classes(described):
         if not _is_known(module, name):
             raise UnsupportedError(f"the file names {shown(module)}.{shown(name)}, which is not read", value=name)
@@ -224,7 +225,7 @@ def _loaded(keras: Any, raw: bytes) -> Any:
     try:
         with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of Keras about itself
-            model = keras.saving.deserialize_keras_object(json.loads(config), safe_mode=True)
+            model = keras.saving.deserialize_keras_object(_untrained(json.loads(config)), safe_mode=True)
             path = os.path.join(folder, "model.weights.h5")
             with open(path, "wb") as file:
                 file.write(weights)
@@ -232,6 +233,23 @@ def _loaded(keras: Any, raw: bytes) -> Any:
     except Exception as error:  # whatever a damaged file makes the reader raise
         raise InvalidNetworkError(f"Keras cannot read the file ({type(error).__name__})") from None
     return model
+
+
+def _untrained(described: Any) -> Any:
+    """Give the description without how its models are trained, nested ones included; the value given is changed.
+
+    Only what Keras itself writes is dropped: the entry `compile_config` beside the class of an object.
+    """
+    stack = [described]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, dict):
+            if "class_name" in value:
+                value.pop("compile_config", None)
+            stack += value.values()
+        elif isinstance(value, list):
+            stack += value
+    return described
 
 
 def _classes(value: Any) -> Iterator[tuple[Any, Any]]:

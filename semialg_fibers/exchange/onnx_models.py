@@ -14,7 +14,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from semialg_fibers.errors import InvalidNetworkError, SemialgError, UnsupportedError
-from semialg_fibers.exchange.arrays import nearest_arrays
+from semialg_fibers.exchange.arrays import format_named, nearest_arrays
 from semialg_fibers.exchange.chain import ExchangeNote
 from semialg_fibers.exchange.files import read_bytes, source_of
 from semialg_fibers.exchange.json_values import named
@@ -142,8 +142,10 @@ def _external(entries: dict[str, str], folder: str | None) -> bytes:
 
 
 @checked
-def to_onnx(net: Network, dtype: str = "float64") -> onnx.ModelProto:
+def to_onnx(net: Network, dtype: Any = "float64") -> onnx.ModelProto:
     """Give the model x ↦ Gemm, Relu, ..., Gemm with each parameter rounded to the nearest `dtype`, ties to even.
+
+    `dtype` is "float32", numpy.float32 or the like.
 
     The input "x" and the output "y" have one sample per row; weights are out × in (transB = 1). A note counts the
     parameters that were rounded; there is none when every number is dyadic and fits, and then `from_onnx` gives the
@@ -152,8 +154,7 @@ def to_onnx(net: Network, dtype: str = "float64") -> onnx.ModelProto:
     Raises:
         UnsupportedError: for letters, a parameter beyond the range, another type, or without onnx.
     """
-    if dtype not in FORMATS:
-        raise UnsupportedError(f"dtype is one of {', '.join(FORMATS)}, got {shown(dtype)}")
+    dtype = format_named(dtype, FORMATS)
     framework = _onnx()
     helper = framework.helper
     arrays, note = nearest_arrays(net, dtype)

@@ -16,6 +16,12 @@ from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.scalar import shown
 from semialg_fibers.networks.layer import Network
 
+# What every class has of its own; scikit-learn gives set_..._request to each subclass, too.
+UNTOLD = {
+    *("__module__", "__doc__", "__qualname__", "__dict__", "__weakref__", "__annotations__", "__abstractmethods__"),
+    *("_abc_impl", "__firstlineno__", "__static_attributes__", "__annotate__", "__annotate_func__", "__parameters__"),
+}
+
 
 @checked
 def from_sklearn(model: Any) -> Network:
@@ -35,9 +41,9 @@ def from_sklearn(model: Any) -> Network:
         from sklearn.neural_network import MLPClassifier, MLPRegressor
     except ImportError:
         raise UnsupportedError("scikit-learn is not installed: pip install 'semialg-fibers[sklearn]'") from None
-    # A subclass may compute something else.
-    if type(model) not in (MLPClassifier, MLPRegressor):
-        raise UnsupportedError(f"from_sklearn reads an MLPClassifier or an MLPRegressor, got {type(model).__name__}")
+    kinds = (MLPClassifier, MLPRegressor)
+    if not any(_computes_as(type(model), kind) for kind in kinds):
+        raise UnsupportedError(f"from_sklearn reads an MLPClassifier or an MLPRegressor, got {_told(model, kinds)}")
     weights: Any
     biases: Any
     parts = [getattr(model, name, None) for name in ("coefs_", "intercepts_", "activation", "out_activation_")]
@@ -56,3 +62,23 @@ def from_sklearn(model: Any) -> Network:
         note = f"the output activation {final} was dropped: the network gives the logits"
         warnings.warn(ExchangeNote(note), stacklevel=2)
     return net
+
+
+def _computes_as(own: type, kind: type) -> bool:
+    """Whether it is a class, or a subclass that replaces nothing of it: another one may compute something else."""
+    return issubclass(own, kind) and not _replaced(own, kind)
+
+
+def _replaced(own: type, kind: type) -> list[str]:
+    """List what the classes that a subclass adds have under names of the class, in any place of the order."""
+    added = [each for each in own.__mro__ if each not in kind.__mro__]
+    names = {name for each in added for name in vars(each) if hasattr(kind, name)}
+    return sorted(name for name in names - UNTOLD if not (name.startswith("set_") and name.endswith("_request")))
+
+
+def _told(model: Any, kinds: tuple[type, ...]) -> str:
+    own = type(model)
+    for kind in kinds:
+        if issubclass(own, kind):
+            return f"{own.__name__}, a subclass that replaces {', '.join(_replaced(own, kind)[:5])}"
+    return own.__name__

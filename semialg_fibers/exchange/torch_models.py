@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING, Any
 from flint import fmpq
 
 from semialg_fibers.errors import InexactInputError, InvalidNetworkError, SemialgError, UnsupportedError
-from semialg_fibers.exchange.arrays import array_of_tensor, nearest_arrays
+from semialg_fibers.exchange.arrays import array_of_tensor, format_named, nearest_arrays
 from semialg_fibers.exchange.chain import Chain, ExchangeNote
 from semialg_fibers.exchange.files import read_bytes, source_of
 from semialg_fibers.exchange.json_values import named
 from semialg_fibers.exchange.state_dicts import from_tensors
-from semialg_fibers.exchange.torch_files import OBJECTS, judged
+from semialg_fibers.exchange.torch_files import ADVICE, judged
 from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.floats import dyadic_matrix, dyadic_vector, nearest
 from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, exact_from_float, shown
@@ -98,7 +98,7 @@ def _loaded(torch: Any, raw: bytes) -> Any:
             warnings.simplefilter("ignore")
             return torch.load(io.BytesIO(raw), map_location="cpu", weights_only=True)
     except pickle.UnpicklingError:
-        raise UnsupportedError(OBJECTS) from None
+        raise UnsupportedError(f"PyTorch does not load all of the file with weights_only=True; {ADVICE}") from None
     except Exception as error:  # whatever a damaged file makes the reader raise
         raise InvalidNetworkError(f"this is no readable PyTorch file ({type(error).__name__})") from None
 
@@ -106,6 +106,11 @@ def _loaded(torch: Any, raw: bytes) -> Any:
 def _from_state(torch: Any, state: Any, order: Sequence[str | int] | None, source: str) -> Network:
     if not isinstance(state, Mapping):
         raise UnsupportedError(f"{source} holds a {type(state).__name__}, expected a state dict")
+    if state and all(type(value).__module__ == "numpy" for value in state.values()):
+        raise UnsupportedError(
+            f"{source} holds NumPy arrays, and from_torch reads tensors: make them by torch.from_numpy, or give pairs "
+            "of weight (out × in) and bias to from_arrays"
+        )
     inner = [value for value in state.values() if _is_state(torch, value)]
     if not _is_state(torch, state):
         if len(inner) != 1:
@@ -138,6 +143,14 @@ def _traced(torch: Any, model: Any, root_bits: int | None, logits: bool) -> Netw
     if isinstance(model, torch.jit.ScriptModule):
         raise UnsupportedError("a TorchScript model is not read: give the module that it was made of")
     modules = dict(model.named_modules())
+    for name, module in modules.items():
+        inside = _wrapped(torch, module)
+        if inside is not None:
+            raise UnsupportedError(
+                f"{name or 'the model'} wraps a module (by {type(module).__name__}): give the module itself, the "
+                f"attribute {inside}",
+                value=name,
+            )
     spread = torch.nn.modules.module
     if spread._global_forward_hooks or spread._global_forward_pre_hooks:
         raise UnsupportedError("global forward hooks are registered, which may change what every module computes")
@@ -167,6 +180,13 @@ def _traced(torch: Any, model: Any, root_bits: int | None, logits: bool) -> Netw
         for module, was in training:
             module.training = was
     return _Reader(torch, dict(wrapped.named_modules()), root_bits, logits).network(graph, type(model).__name__)
+
+
+def _wrapped(torch: Any, module: Any) -> str | None:
+    """Give the attribute under which a wrapper for several devices or for a compiler keeps what it wraps."""
+    if isinstance(module, torch.nn.DataParallel | torch.nn.parallel.DistributedDataParallel):
+        return "module"
+    return "_orig_mod" if "_orig_mod" in module._modules else None
 
 
 class _Reader:
@@ -330,8 +350,10 @@ class _Reader:
 
 
 @checked
-def to_torch(net: Network, dtype: str = "float64") -> torch.nn.Sequential:
+def to_torch(net: Network, dtype: Any = "float64") -> torch.nn.Sequential:
     """Give nn.Sequential(Linear, ReLU, ..., Linear) with each parameter rounded to the nearest `dtype`, ties to even.
+
+    `dtype` is "float32", torch.float32 or the like.
 
     A note counts the parameters that were rounded; there is none when every number is dyadic and fits, and then
     `from_torch` gives the same network again. The domain of the network is not part of a PyTorch model.
@@ -339,8 +361,7 @@ def to_torch(net: Network, dtype: str = "float64") -> torch.nn.Sequential:
     Raises:
         UnsupportedError: for letters, a parameter beyond the range, another type, or without PyTorch.
     """
-    if dtype not in FORMATS:
-        raise UnsupportedError(f"dtype is one of {', '.join(FORMATS)}, got {shown(dtype)}")
+    dtype = format_named(dtype, FORMATS)
     framework = _torch()
     arrays, note = nearest_arrays(net, dtype)
     parts: list[Any] = []

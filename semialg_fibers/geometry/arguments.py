@@ -5,6 +5,8 @@ Main results
     checked_methods    ... and some methods of a class
     expect             one value and one kind
     advise             what to say to somebody who gave something else instead of a kind
+    whole_number       a whole number of any type: Python's, NumPy's, SymPy's
+    entries            the entries of a SymPy column or row
 
 `LEAST` and `MOST` bound arguments by their names: a budget is not negative, and there is at least one worker.
 
@@ -15,6 +17,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import numbers
 import operator
 import os
 import types
@@ -128,6 +131,26 @@ def expect(value: Any, kind: Any, name: str = "") -> Any:
     return _expected(value, _alternatives(kind), name)
 
 
+def whole_number(value: Any) -> int | None:
+    """Give a whole number as `int`, whoever's type it has; None for anything else, truth values included.
+
+    >>> import sympy
+    >>> whole_number(sympy.Integer(2)), whole_number(2.0), whole_number(True)
+    (2, None, None)
+    """
+    return operator.index(value) if _is_whole(value) else None
+
+
+def entries(value: Any) -> Any:
+    """Give the entries of a SymPy column or row as a tuple, any other value as it is.
+
+    >>> import sympy
+    >>> entries(sympy.Matrix([1, 2])), entries([3])
+    ((1, 2), [3])
+    """
+    return tuple(value) if _is_sympy_vector(value) else value
+
+
 def _expected(value: Any, alternatives: tuple[_Alternative, ...], name: str) -> Any:
     own = type(value)
     if any(each.kind is Any or (each.kind is own and own not in NUMBERS and not each.members) for each in alternatives):
@@ -137,6 +160,14 @@ def _expected(value: Any, alternatives: tuple[_Alternative, ...], name: str) -> 
     least, most = (LEAST.get(name), MOST.get(name)) if numeric else (None, None)
     if isinstance(value, Iterator) and any(each.kind is Iterable and each.members for each in alternatives):
         value = tuple(value)  # to be looked at, and then worked through
+    elif isinstance(value, Iterator) and Sequence in kinds:
+        value = _of_iterator(value)
+    elif Sequence in kinds or Iterable in kinds:
+        value = entries(value)
+    if bool in kinds and _is_numpy_bool(value):
+        value = bool(value)
+    if float in kinds and not isinstance(value, int | float):
+        value = _as_float(value)
     if any(_is_of(value, each) for each in alternatives):
         if not numeric:
             return value
@@ -221,6 +252,35 @@ def _is_whole(value: Any) -> bool:
     return not isinstance(value, bool)
 
 
+def _is_numpy_bool(value: Any) -> bool:
+    """Whether it is NumPy's True or False; NumPy itself need not be there."""
+    return type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_")
+
+
+def _is_sympy_vector(value: Any) -> bool:
+    """Whether it is a matrix of SymPy with one row or one column and its entries at hand; SymPy need not be there."""
+    return getattr(type(value), "is_Matrix", False) is True and hasattr(type(value), "flat") and 1 in value.shape
+
+
+def _of_iterator(values: Iterator[Any]) -> Any:
+    """Give what an iterator yields, the iterator itself where that is too much for a list that is looked at."""
+    found = tuple(islice(values, ELEMENTS + 1))
+    return found if len(found) <= ELEMENTS else values
+
+
+def _as_float(value: Any) -> Any:
+    """Give a real number of another type (Fraction, NumPy's, SymPy's) as a float, anything else as it is.
+
+    What takes a float is a time, never a number of a network.
+    """
+    if isinstance(value, numbers.Real) and not _is_numpy_bool(value):
+        try:
+            return float(value)
+        except (OverflowError, TypeError, ValueError):
+            return value
+    return value
+
+
 def _is_of(value: Any, alternative: _Alternative) -> bool:
     kind = alternative.kind
     if kind is Any:
@@ -238,7 +298,7 @@ def _is_of(value: Any, alternative: _Alternative) -> bool:
 
 def _is_list(value: Any, kind: Any) -> bool:
     """Whether it can be worked through: text is no list, arrays are."""
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple) or _is_sympy_vector(value):
         return True
     if isinstance(value, str | bytes | Mapping) or not hasattr(type(value), "__iter__"):
         return False

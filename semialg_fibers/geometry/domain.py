@@ -22,6 +22,7 @@ from typing import Any
 from flint import fmpq
 
 from semialg_fibers.errors import InvalidNetworkError
+from semialg_fibers.geometry.arguments import whole_number
 from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, affine_value, dot, shown, vector
 
 Form = Vector
@@ -68,9 +69,13 @@ class Domain(ABC):
         return all(affine_value(form, x) >= 0 for form in self.constraints())
 
 
-def _checked_dimension(dimension: int) -> None:
-    if not isinstance(dimension, int) or isinstance(dimension, bool) or dimension < 1:
+def _checked_dimension(dimension: Any) -> int:
+    size = whole_number(dimension)
+    if size is None:
+        raise InvalidNetworkError(f"the dimension of a domain is a whole number, got {shown(dimension)}")
+    if size < 1:
         raise InvalidNetworkError(f"a domain needs a dimension of at least 1, got {shown(dimension)}")
+    return size
 
 
 @dataclass(frozen=True)
@@ -85,7 +90,7 @@ class Space(Domain):
 
     def __post_init__(self) -> None:
         """Check the dimension."""
-        _checked_dimension(self.dimension)
+        object.__setattr__(self, "dimension", _checked_dimension(self.dimension))
 
     def __str__(self) -> str:
         """Give the set on paper."""
@@ -121,7 +126,7 @@ class Orthant(Domain):
 
     def __post_init__(self) -> None:
         """Check the dimension."""
-        _checked_dimension(self.dimension)
+        object.__setattr__(self, "dimension", _checked_dimension(self.dimension))
 
     def __str__(self) -> str:
         """Give the set on paper."""

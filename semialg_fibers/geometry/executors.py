@@ -30,7 +30,7 @@ def process_pool(workers: int) -> Callable[[], Executor]:
     Raises:
         InvalidNetworkError: for a number of workers that is not positive.
     """
-    if not isinstance(workers, int) or isinstance(workers, bool) or workers < 1:
+    if workers < 1:
         raise InvalidNetworkError(f"the number of workers is at least 1, got {shown(workers)}", value=workers)
     return partial(_make_pool, workers)
 

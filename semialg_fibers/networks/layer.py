@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, cast
 from flint import fmpq
 
 from semialg_fibers.errors import InexactInputError, InvalidNetworkError, UndecidedSignError, UnsupportedError
-from semialg_fibers.geometry.arguments import checked_methods
+from semialg_fibers.geometry.arguments import checked_methods, entries
 from semialg_fibers.geometry.decision import letters_of
 from semialg_fibers.geometry.domain import Domain, Orthant, Space
 from semialg_fibers.geometry.expression import Expression, to_sympy
@@ -63,7 +63,7 @@ class Layer:
             UndecidedSignError: for an entry with a denominator that may be zero.
         """
         matrix = weight if isinstance(weight, Matrix) else matrix_of(weight)
-        if not hasattr(bias, "__iter__") or isinstance(bias, str | bytes | dict):
+        if not hasattr(bias := entries(bias), "__iter__") or isinstance(bias, str | bytes | dict):
             raise InvalidNetworkError(f"a bias is a list of numbers, got {type(bias).__name__}")
         offset: Vector = ()
         for i, value in enumerate(bias):

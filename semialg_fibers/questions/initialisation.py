@@ -21,7 +21,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, UnsupportedError
-from semialg_fibers.geometry.arguments import checked
+from semialg_fibers.geometry.arguments import checked, whole_number
 from semialg_fibers.geometry.scalar import shown
 
 if TYPE_CHECKING:
@@ -65,8 +65,10 @@ class Initialisation:
         """
         for name in ("n1", "n2"):
             value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            width = whole_number(value)
+            if width is None or width < 1:
                 raise InvalidNetworkError(f"{name} is a number of units, at least 1, got {shown(value)}", value=value)
+            object.__setattr__(self, name, width)
         if not isinstance(self.bias, str) or self.bias not in BIASES:
             raise InvalidNetworkError(f"bias is one of {', '.join(BIASES)}, got {shown(self.bias)}", value=self.bias)
         if self.n1 * self.n2 > BITS:

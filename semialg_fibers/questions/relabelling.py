@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 from flint import fmpq
 
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, UnsupportedError
-from semialg_fibers.geometry.arguments import checked
+from semialg_fibers.geometry.arguments import checked, whole_number
 from semialg_fibers.geometry.linear import Matrix
-from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, exact, sympy_rational, vector
+from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, exact, shown, sympy_rational, vector
 from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Layer, Network, relu
 from semialg_fibers.questions.equivalence import Answer, same_function
@@ -52,10 +52,11 @@ class RelabellingCount(int):
         import mpmath
         import sympy
 
-        if type(digits) is not int or not 1 <= digits <= 10_000:
-            raise InvalidNetworkError(f"log10 is given to 1..10,000 digits, got {digits!r}", value=digits)
-        with mpmath.workdps(digits + 15):
-            return sympy.Float(mpmath.log10(mpmath.mpf(int(self))), digits)
+        places = whole_number(digits)
+        if places is None or not 1 <= places <= 10_000:
+            raise InvalidNetworkError(f"log10 is given to 1..10,000 digits, got {shown(digits)}", value=digits)
+        with mpmath.workdps(places + 15):
+            return sympy.Float(mpmath.log10(mpmath.mpf(int(self))), places)
 
 
 @checked
@@ -77,11 +78,7 @@ def relabelling_count(subject: int | Network, budget: int = BUDGET) -> Relabelli
     >>> relabelling_count(net)  # 2! 2! labellings, but the same swap in both layers changes nothing
     2
     """
-    if (
-        isinstance(subject, bool)
-        or not isinstance(subject, int | Network)
-        or (isinstance(subject, int) and subject < 0)
-    ):
+    if isinstance(subject, int) and subject < 0:
         raise InvalidNetworkError(f"expected a number of units or a network, got {subject!r}", value=subject)
     widths = (subject,) if isinstance(subject, int) else subject.widths[1:-1]
     if max(widths, default=0) > MOST_UNITS:
@@ -306,11 +303,7 @@ def unit_correlations(a: Network, b: Network, points: Iterable[Iterable[Any]], l
     >>> found.by_label, found.matched
     ((-sqrt(3)/2, -sqrt(3)/2), (1, 1))
     """
-    if (
-        not isinstance(layer, int)
-        or not 1 <= layer < min(len(a.layers), len(b.layers))
-        or a.widths[layer] != b.widths[layer]
-    ):
+    if not 1 <= layer < min(len(a.layers), len(b.layers)) or a.widths[layer] != b.widths[layer]:
         raise InvalidNetworkError(f"both networks need a hidden layer {layer}, of the same width", layer=layer)
     inputs = [vector(x) for x in points]
     before, after = (_activations(net, inputs, layer) for net in (a, b))

@@ -13,6 +13,7 @@ from itertools import permutations
 from typing import Any
 
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError
+from semialg_fibers.geometry.arguments import whole_number
 from semialg_fibers.verify.instances import Instance, Rows, value_of
 from semialg_fibers.verify.unit_theorems import permutation_symmetry
 
@@ -56,7 +57,8 @@ def holds_for_all_permutations(n: int, inputs: int = 2, outputs: int = 1) -> boo
     True
     """
     for count in (n, inputs, outputs):
-        if type(count) is not int or count < 1:
+        size = whole_number(count)
+        if size is None or size < 1:
             raise InvalidNetworkError(f"the numbers of units are positive integers, got {count!r}", value=count)
     if n > MOST:
         raise BudgetExceededError(f"{n}! permutations are more than this check tries (n ≤ {MOST})")

@@ -19,6 +19,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from semialg_fibers.errors import InvalidNetworkError
+from semialg_fibers.geometry.arguments import whole_number
 from semialg_fibers.verify.derivation import Derivation
 from semialg_fibers.verify.expressions import Size, Statement, Term, apply, equal, identity, is_name, matrix, product
 from semialg_fibers.verify.notation import RELU
@@ -54,8 +55,10 @@ def permutation_symmetry(
     """
     if convention not in ("row", "column"):
         raise InvalidNetworkError(f"the convention is 'row' or 'column', got {convention!r}", value=convention)
-    if type(hidden) is not int or hidden < 1:
+    layers = whole_number(hidden)
+    if layers is None or layers < 1:
         raise InvalidNetworkError(f"the number of hidden layers is a positive integer, got {hidden!r}", value=hidden)
+    hidden = layers
     if type(around) is not tuple or len(around) != 2 or not all(name == "" or is_name(name) for name in around):
         raise InvalidNetworkError(f"the functions around are two names, each '' for none, got {around!r}", value=around)
     title = "Relabelling hidden units" + " of all layers" * (hidden > 1) + " for a batch" * batch

@@ -16,11 +16,13 @@ import sys
 import time
 import warnings
 import zipfile
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import semialg_fibers
 from semialg_fibers import from_arrays, from_npz, from_onnx, from_safetensors, from_sklearn, from_torch, read_network
 from semialg_fibers.cli import run
 from semialg_fibers.errors import LONGEST, BudgetExceededError, InvalidNetworkError, SemialgError, UnsupportedError
@@ -331,8 +333,58 @@ def pickled(told):
 def test_pickles_that_reserve_memory_are_refused_before_pytorch_sees_them(name, tmp_path):
     told = b"\x80\x02c" + name.encode() + b"\n(J\xff\xff\xff\x7ftR."
     for raw in (pickled(told), b"\x80\x02." * 3 + told, zipped([("a/data.pkl", 8, told)])):
-        with pytest.raises(UnsupportedError, match="besides tensors"):
+        with pytest.raises(UnsupportedError, match=r"only tensors and plain values|any amount of memory") as refused:
             torch_files.judged(raw)
+        assert name.split("\n")[1] in str(refused.value)
+
+
+BYTES = b"c__builtin__\nbytearray\n"
+SET = b"c__builtin__\nset\n"
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        BYTES + b"K\x05\x85R",  # of a length
+        BYTES + b"q\x000K\x01h\x00K\x05\x85R",  # remembered first
+        BYTES + b"q\x00)Rh\x00K\x05\x85R",  # used well, then not
+        b"K\x01q\x00" + BYTES + b"q\x00)Rh\x00K\x05\x85R",  # under a number that stood for something else
+        BYTES + b"c_codecs\nencode\nX\x01\x00\x00\x00aX\x06\x00\x00\x00latin1\x86RK\x05\x85R",
+        SET + b"K\x05\x85R",
+        SET + b"]ccollections\nOrderedDict\n)Ra\x85R",
+        SET + b"](K\x01ccollections\nOrderedDict\n)Re\x85R",
+        SET + b"]K\x05aR",  # the list as the arguments
+        SET + b"q\x00]\x85Rh\x00K\x05\x85R",  # used well, then not
+    ],
+)
+def test_sets_and_bytearrays_of_anything_but_plain_values_are_refused(told):
+    with pytest.raises(UnsupportedError, match="any amount of memory"):
+        torch_files.judged(pickled(b"\x80\x02" + told + b"."))
+
+
+@pytest.mark.parametrize("zipped_file", [True, False])
+def test_harmless_values_beside_a_state_dict_are_read(zipped_file, tmp_path):
+    torch = pytest.importorskip("torch")
+    model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU(), torch.nn.Linear(3, 1))
+    others = [torch.float32, torch.strided, set(), {7}, {1, "a", None}, 1 + 2j, bytearray(), bytearray(b"ab\xff")]
+    for other in [others, {f"{i}": other for i, other in enumerate(others)}]:
+        kept = {"state": model.state_dict(), "other": other}
+        torch.save(kept, tmp_path / "a.pt", _use_new_zipfile_serialization=zipped_file)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert semialg_fibers.from_torch(tmp_path / "a.pt") == semialg_fibers.from_torch(model)
+
+
+@pytest.mark.parametrize(
+    ("other", "protocol", "words"),
+    [(Fraction(1, 2), 2, "fractions.Fraction"), (1, 4, "default pickle_protocol"), (1, 5, "default pickle_protocol")],
+)
+def test_what_a_file_holds_besides_is_named(other, protocol, words, tmp_path):
+    torch = pytest.importorskip("torch")
+    kept = {"state": torch.nn.Linear(2, 3).state_dict(), "other": other}
+    torch.save(kept, tmp_path / "a.pt", pickle_protocol=protocol)
+    with pytest.raises(UnsupportedError, match=words):
+        semialg_fibers.from_torch(tmp_path / "a.pt")
 
 
 def test_archives_are_packed_again_for_pytorch(monkeypatch):

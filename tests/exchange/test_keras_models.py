@@ -80,6 +80,32 @@ def test_a_model_and_its_file_agree_with_keras(make, shape, tmp_path):
     assert quietly(tmp_path / "model.keras") == net
 
 
+@pytest.mark.parametrize(
+    ("optimizer", "loss", "nested"),
+    [
+        ("adam", "mse", False),
+        (keras.optimizers.SGD(momentum=0.9), keras.losses.MeanSquaredError(), True),
+        (keras.optimizers.AdamW(), keras.losses.Huber(), False),
+    ],
+    ids=["by name", "nested", "by object"],
+)
+def test_how_a_model_was_trained_plays_no_part(optimizer, loss, nested, tmp_path):
+    model = functional() if nested else sequential(layers.Dense(3, activation="relu"), layers.Dense(2))
+    if nested:
+        model.layers[2].compile("rmsprop", "mae")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.compile(optimizer, loss, metrics=["mae", keras.metrics.RootMeanSquaredError()])
+        points = np.random.default_rng(1).standard_normal((8, 4))
+        model.fit(points, np.zeros((8, 4 if nested else 2)), epochs=1, verbose=0)
+    model.save(tmp_path / "model.keras")
+    with zipfile.ZipFile(tmp_path / "model.keras") as archive:
+        assert "compile_config" in json.loads(archive.read("config.json"))
+    net = quietly(tmp_path / "model.keras")
+    assert net == quietly(model)
+    assert_agrees(net, model)
+
+
 def test_a_transposed_kernel_is_noticed():
     model = sequential(layers.Dense(4, activation="relu"), layers.Dense(4))
     net = from_keras(model)

@@ -388,3 +388,14 @@ def test_a_bias_that_is_sparse_or_not_there_is_never_dropped():
         from_onnx(sparse)
     left_out = model([node("Gemm", ["x", "W", ""], "y")], {"W": array(3, 3)}, ["N", 3])
     assert from_onnx(left_out).layers[0].bias == (0, 0, 0)
+
+
+def test_a_format_is_named_by_text_or_by_its_type():
+    net = Network([([[1, "1/2"]], [3])])
+    for dtype in (np.float32, np.dtype("float32"), "float32"):
+        model = to_onnx(net, dtype)
+        assert model == to_onnx(net, "float32")
+        assert from_onnx(model) == net
+    for dtype in (np.int64, float, None, 32, []):
+        with pytest.raises(UnsupportedError, match="dtype is one of 'float"):
+            to_onnx(net, dtype)

@@ -67,8 +67,36 @@ def test_other_models_are_refused():
     with pytest.raises(UnsupportedError, match="got BernoulliRBM"):
         from_sklearn(neural.BernoulliRBM())
 
-    class Own(neural.MLPRegressor):
-        pass
 
-    with pytest.raises(UnsupportedError, match="got Own"):
-        from_sklearn(Own())
+class Plain(neural.MLPRegressor):
+    """A class that only has a name of its own, and a method that the class it is made of does not know."""
+
+    def describe(self):
+        return "mine"
+
+
+class Doubled(neural.MLPRegressor):
+    def predict(self, X):
+        return 2 * super().predict(X)
+
+
+class Mixin:
+    def _forward_pass_fast(self, X, check_input=True):
+        return X
+
+
+class Mixed(Mixin, neural.MLPRegressor):
+    pass
+
+
+def test_a_subclass_that_replaces_nothing_is_read():
+    like = fitted("MLPRegressor")
+    net = from_sklearn(like)
+    for kind, replaced in ((Plain, None), (Doubled, "predict"), (Mixed, "_forward_pass_fast")):
+        model = kind()
+        vars(model).update(vars(like))
+        if replaced is None:
+            assert from_sklearn(model) == net
+        else:
+            with pytest.raises(UnsupportedError, match=f"{kind.__name__}, a subclass that replaces {replaced}"):
+                from_sklearn(model)

@@ -279,10 +279,10 @@ def test_files_with_code_are_refused_and_not_run(tmp_path):
     with pytest.raises(SemialgError):
         from_torch(path)
     torch.save({"0.weight": torch.zeros(1, 1), "x": Evil(str(trace))}, path)
-    with pytest.raises(UnsupportedError, match="save the state dict instead"):
+    with pytest.raises(UnsupportedError, match="save the state dict alone"):
         from_torch(path)
     torch.save(nn.Sequential(nn.Linear(2, 2)), path)
-    with pytest.raises(UnsupportedError, match="save the state dict instead"):
+    with pytest.raises(UnsupportedError, match="save the state dict alone"):
         from_torch(path)
     assert not trace.exists()
     with warnings.catch_warnings():
@@ -366,3 +366,26 @@ def test_what_surrounds_the_forward_pass_is_refused():
             from_torch(nn.Linear(2, 2))
     finally:
         hook.remove()
+
+
+def test_a_format_is_named_by_text_or_by_its_type():
+    net = Network([([[1, "1/2"]], [3])])
+    for dtype in (torch.float32, np.float32, np.dtype("float32"), "float32"):
+        model = to_torch(net, dtype)
+        assert model[0].weight.dtype == torch.float32
+        assert from_torch(model) == net
+    for dtype in (torch.int8, np.int64, float, None, 32, "float", []):
+        with pytest.raises(SemialgError, match="dtype is one of 'float16', 'bfloat16', 'float32', 'float64', got"):
+            to_torch(net, dtype)
+
+
+def test_wrappers_and_arrays_are_told_what_to_give():
+    model = torch.nn.Sequential(torch.nn.Linear(2, 1))
+    with pytest.raises(UnsupportedError, match=r"the model wraps a module \(by DataParallel\): .* attribute module"):
+        from_torch(torch.nn.DataParallel(model))
+    with pytest.raises(UnsupportedError, match=r"the model wraps a module \(by OptimizedModule\): .* _orig_mod"):
+        from_torch(torch.compile(model))
+    with pytest.raises(UnsupportedError, match="1 wraps a module"):
+        from_torch(torch.nn.Sequential(torch.nn.ReLU(), torch.compile(model)))
+    with pytest.raises(UnsupportedError, match=r"holds NumPy arrays, .* torch\.from_numpy"):
+        from_torch({"0.weight": np.ones((1, 2)), "0.bias": np.ones(1)})
