@@ -232,12 +232,11 @@ def test_the_kind_of_the_own_component_is_what_the_signs_say(kind, data):
 @given(st.data())
 def test_components_of_networks_that_are_not_generic_are_sound(kind, data):
     """Theory §2.3: for any rows and columns, feasible components hold only members of the fiber."""
-    p, n, m = data.draw(st.integers(1, 2)), data.draw(st.integers(2, 3)), data.draw(st.integers(1, 2))
+    domain = data.draw(one_hidden_layers(kind, generic=False).map(lambda net: net.domain))
+    p, n, m = domain.dimension, data.draw(st.integers(2, 3)), data.draw(st.integers(1, 2))
     small = st.integers(-1, 1)
     rows = data.draw(st.lists(st.lists(small, min_size=p + 1, max_size=p + 1), min_size=n, max_size=n))
     weights = data.draw(st.lists(st.lists(small, min_size=n, max_size=n), min_size=m, max_size=m))
-    domain = data.draw(one_hidden_layers(kind, generic=False).map(lambda net: net.domain))
-    assume(domain.dimension == p)
     net = Network([([row[:-1] for row in rows], [row[-1] for row in rows]), (weights, [0] * m)], domain)
     family = OrientationFamily(block_of(net, neuron_types(net)), net.widths)
     for component in family.components():
