@@ -18,14 +18,12 @@ import math
 import re
 import sys
 import warnings
-import zipfile
-import zlib
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from semialg_fibers.errors import InexactInputError, InvalidNetworkError, UnsupportedError
 from semialg_fibers.exchange.chain import within_total
-from semialg_fibers.exchange.files import MAX_MODEL_BYTES, Path, read_bytes, refuse_packing, source_of
+from semialg_fibers.exchange.files import Path, opened_archive, read_bytes, source_of
 from semialg_fibers.exchange.json_values import Number, Object, named, parse_json
 from semialg_fibers.exchange.state_dicts import from_tensors
 from semialg_fibers.geometry.arguments import checked
@@ -174,19 +172,13 @@ def from_npz(path: Path) -> Network:
 
 def _npz_arrays(raw: bytes) -> dict[str, npt.NDArray[np.generic]]:
     arrays: dict[str, npt.NDArray[np.generic]] = {}
-    try:
-        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-            if sum(member.file_size for member in archive.infolist()) > MAX_MODEL_BYTES:
-                raise InvalidNetworkError(f"unpacked, it has more than the stated size of {MAX_MODEL_BYTES:,} bytes")
-            for member in archive.infolist():
-                refuse_packing(member)
-                name = member.filename.removesuffix(".npy")
-                if name in arrays:
-                    raise InvalidNetworkError(f"the array {shown(name)} stands there twice", value=name)
-                with archive.open(member) as stream:
-                    arrays[name] = _npy(stream.read(member.file_size + 1), name)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError) as error:
-        raise InvalidNetworkError(f"this is no readable .npz file ({_brief(error)})") from None
+    with opened_archive(raw, ".npz") as archive:
+        for member in archive.infolist():
+            name = member.filename.removesuffix(".npy")
+            if name in arrays:
+                raise InvalidNetworkError(f"the array {shown(name)} stands there twice", value=name)
+            with archive.open(member) as stream:
+                arrays[name] = _npy(stream.read(member.file_size + 1), name)
     return arrays
 
 

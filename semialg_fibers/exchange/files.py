@@ -3,18 +3,21 @@
 Main definitions
     read_network, write_network            a network and a file
     read_bytes                             a model file of another program, whole
-    source_of, refuse_packing              a path as text; what unpacks without bound
+    source_of, opened_archive              a path as text; a model's archive, its size and packing bounded
     write_text, write_bytes                anything else, written whole or not at all
     network_from_json, network_to_json     a network and the text of a file
 """
 
 from __future__ import annotations
 
+import io
 import os
 import secrets
 import stat
 import zipfile
-from contextlib import suppress
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from semialg_fibers.errors import InvalidNetworkError, SemialgError, UnsupportedError
@@ -83,16 +86,29 @@ def read_bytes(path: Path) -> bytes:
         return _read_bytes(source, MAX_MODEL_BYTES)
 
 
-def refuse_packing(member: zipfile.ZipInfo) -> None:
-    """Refuse a member of an archive that is packed in a way whose unpacking Python does not bound.
+@contextmanager
+def opened_archive(raw: bytes, form: str) -> Iterator[zipfile.ZipFile]:
+    """Open a model's archive, of bounded size when unpacked, whose members are stored or deflated.
 
-    Of BZIP2 and LZMA it unpacks whole blocks, whatever size the archive declares: megabytes of each byte.
+    Of BZIP2 and LZMA Python unpacks whole blocks, whatever size the archive declares: megabytes of each byte.
 
     Raises:
-        UnsupportedError: for anything but stored and deflated members, which is what the libraries write.
+        InvalidNetworkError: for a damaged archive, also while it is read, or one of more than `MAX_MODEL_BYTES` bytes.
+        UnsupportedError: for members that are packed otherwise, which the libraries do not write.
     """
-    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise UnsupportedError(f"{shown(member.filename)} is packed neither stored nor deflated, which is not read")
+    try:
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            members = archive.infolist()
+            if sum(member.file_size for member in members) > MAX_MODEL_BYTES:
+                raise InvalidNetworkError(f"unpacked, it has more than the stated size of {MAX_MODEL_BYTES:,} bytes")
+            for member in members:
+                if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                    name = shown(member.filename)
+                    raise UnsupportedError(f"{name} is packed neither stored nor deflated, which is not read")
+            yield archive
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError) as error:
+        reason = shown(str(error) or type(error).__name__)
+        raise InvalidNetworkError(f"this is no readable {form} file ({reason})") from None
 
 
 @checked

@@ -16,15 +16,13 @@ import os
 import re
 import tempfile
 import warnings
-import zipfile
-import zlib
 from collections.abc import Iterator
 from math import prod
 from typing import Any
 
 from semialg_fibers.errors import InexactInputError, InvalidNetworkError, SemialgError, UnsupportedError
 from semialg_fibers.exchange.chain import Chain
-from semialg_fibers.exchange.files import MAX_MODEL_BYTES, read_bytes, refuse_packing, source_of
+from semialg_fibers.exchange.files import MAX_MODEL_BYTES, opened_archive, read_bytes, source_of
 from semialg_fibers.exchange.json_values import Number, Object, named, parse_json
 from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.floats import MAX_ENTRIES, dyadic_matrix, dyadic_vector
@@ -203,19 +201,11 @@ def _activation(keras: Any, chain: Chain, activation: Any, logits: bool, what: s
 
 
 def _loaded(keras: Any, raw: bytes) -> Any:
-    try:
-        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-            members = archive.infolist()
-            if sorted(member.filename for member in members) != sorted(MEMBERS):
-                raise InvalidNetworkError(f"a .keras file holds {', '.join(sorted(MEMBERS))} and nothing else")
-            if sum(member.file_size for member in members) > MAX_MODEL_BYTES:
-                raise InvalidNetworkError(f"unpacked, it has more than the stated size of {MAX_MODEL_BYTES:,} bytes")
-            for member in members:
-                refuse_packing(member)
-            config = archive.read("config.json").decode()
-            weights = archive.read("model.weights.h5")
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError) as error:
-        raise InvalidNetworkError(f"this is no readable .keras file ({shown(str(error))})") from None
+    with opened_archive(raw, ".keras") as archive:
+        if sorted(archive.namelist()) != sorted(MEMBERS):
+            raise InvalidNetworkError(f"a .keras file holds {', '.join(sorted(MEMBERS))} and nothing else")
+        config = archive.read("config.json").decode()
+        weights = archive.read("model.weights.h5")
     described = _untrained(parse_json(config))
     for module, name in _classes(described):
         if not _is_known(module, name):

@@ -14,11 +14,10 @@ import io
 import pickletools
 import re
 import zipfile
-import zlib
 from typing import Any, cast
 
 from semialg_fibers.errors import InvalidNetworkError, UnsupportedError
-from semialg_fibers.exchange.files import MAX_MODEL_BYTES, refuse_packing
+from semialg_fibers.exchange.files import opened_archive
 from semialg_fibers.geometry.scalar import shown
 
 ADVICE = "save the state dict alone: torch.save(model.state_dict(), path)"
@@ -76,22 +75,16 @@ def judged(raw: bytes) -> bytes:
 def _archive(raw: bytes) -> bytes:
     packed = io.BytesIO()
     names: set[str] = set()
-    try:
-        with zipfile.ZipFile(io.BytesIO(raw)) as archive, zipfile.ZipFile(packed, "w") as again:
-            if sum(member.file_size for member in archive.infolist()) > MAX_MODEL_BYTES:
-                raise InvalidNetworkError(f"unpacked, it has more than the stated size of {MAX_MODEL_BYTES:,} bytes")
-            for member in archive.infolist():
-                refuse_packing(member)
-                if member.filename in names:
-                    raise InvalidNetworkError(f"the member {shown(member.filename)} stands there twice")
-                names.add(member.filename)
-                with archive.open(member) as stream:
-                    data = stream.read(member.file_size + 1)
-                if member.filename.endswith(".pkl"):
-                    _judge(io.BytesIO(data))
-                again.writestr(zipfile.ZipInfo(member.filename), data)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError) as error:
-        raise InvalidNetworkError(f"this is no readable PyTorch file ({shown(str(error))})") from None
+    with opened_archive(raw, "PyTorch") as archive, zipfile.ZipFile(packed, "w") as again:
+        for member in archive.infolist():
+            if member.filename in names:
+                raise InvalidNetworkError(f"the member {shown(member.filename)} stands there twice")
+            names.add(member.filename)
+            with archive.open(member) as stream:
+                data = stream.read(member.file_size + 1)
+            if member.filename.endswith(".pkl"):
+                _judge(io.BytesIO(data))
+            again.writestr(zipfile.ZipInfo(member.filename), data)
     return packed.getvalue()
 
 

@@ -24,7 +24,7 @@ from semialg_fibers.errors import (
     SemialgError,
     UnsupportedError,
 )
-from semialg_fibers.exchange import arrays, files, state_dicts
+from semialg_fibers.exchange import files, state_dicts
 from semialg_fibers.exchange.state_dicts import from_tensors
 
 SQUARE = (3, 3, 3, 3)
@@ -154,7 +154,7 @@ def test_npz_with_other_names_or_a_gap_is_refused(tmp_path):
 
 
 def test_a_zip_bomb_is_refused_before_it_is_unpacked(tmp_path, monkeypatch):
-    monkeypatch.setattr(arrays, "MAX_MODEL_BYTES", 1000)
+    monkeypatch.setattr(files, "MAX_MODEL_BYTES", 1000)
     np.savez_compressed(tmp_path / "net.npz", W1=np.zeros((1, 2000)), b1=np.zeros(1))
     with pytest.raises(InvalidNetworkError, match="unpacked, it has more"):
         from_npz(tmp_path / "net.npz")

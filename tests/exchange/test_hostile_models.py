@@ -398,7 +398,7 @@ def test_archives_are_packed_again_for_pytorch(monkeypatch):
         double = zipped([("a/data.pkl", 8, b"\x80\x02N.")] * 2)
     with pytest.raises(InvalidNetworkError, match="stands there twice"):
         torch_files.judged(double)
-    monkeypatch.setattr(torch_files, "MAX_MODEL_BYTES", 10**5)
+    monkeypatch.setattr(files, "MAX_MODEL_BYTES", 10**5)
     with pytest.raises(InvalidNetworkError, match="unpacked, it has more"):
         torch_files.judged(raw)
     with pytest.raises(UnsupportedError, match="packed neither"):
