@@ -87,14 +87,17 @@ def kinds(net):
     return [kind(form, part.domain) for form in layer_rows(part.layers[0])]
 
 
+def common_hidden_columns(rows, n1):
+    """The columns that the rows of [A2 | b2] hide, by the rule of theory §3.1."""
+    alive = [row for row in rows if any(value > 0 for value in row)]
+    return [
+        i for i in range(n1) if all(not row[i] or all(v <= 0 for k, v in enumerate(row) if k != i) for row in alive)
+    ]
+
+
 def hidden_columns(net):
     """The hidden columns of a bottleneck network by the rule of theory §3.1."""
-    rows = [row for row in layer_rows(net.layers[1]) if any(value > 0 for value in row)]
-    return [
-        i
-        for i in range(net.widths[1])
-        if all(not row[i] or all(v <= 0 for k, v in enumerate(row) if k != i) for row in rows)
-    ]
+    return common_hidden_columns(layer_rows(net.layers[1]), net.widths[1])
 
 
 def linear_product(net):

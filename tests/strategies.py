@@ -1,14 +1,15 @@
 """Random rational networks of every kind that theory §2 and §3 tell apart, for property tests.
 
 Each strategy draws the signs that make the kind, then magnitudes, and keeps what `genericity` calls generic. Entries
-are small integers, small fractions, or dyadic numbers as trained networks have them.
+are small integers, small fractions, or dyadic numbers as trained networks have them. What a kind asks for is built in
+rather than hoped for, so that most draws are kept (tests/test_strategies.py).
 """
 
 from fractions import Fraction
 
 from hypothesis import assume
 from hypothesis import strategies as st
-from reference import extremes, fractions, hidden_columns, kinds, rank
+from reference import common_hidden_columns, extremes, fractions, hidden_columns, kinds, rank
 
 from semialg_fibers.fibers.genericity import genericity
 from semialg_fibers.geometry.domain import Box, Orthant, Space
@@ -45,6 +46,15 @@ DOMAINS = ["one hidden layer on R^p", "one hidden layer on the orthant", "one hi
 KINDS = [*BOTTLENECKS, *DOMAINS]
 
 
+def set_apart(rows, moved):
+    """Move the biases of rows whose hyperplane an earlier row has, as (G3) forbids."""
+    seen = set()
+    for row in rows:
+        while (place := tuple(value / next(filter(None, row)) for value in row)) in seen:
+            row[-1] = moved(row[-1])
+        seen.add(place)
+
+
 @st.composite
 def signed_row(draw, signs, positive):
     return [sign * draw(positive) for sign in signs]
@@ -59,16 +69,17 @@ def signs_of(draw, letter, size, column):
         return [1 if k == column else -1 for k in range(size + 1)]
     if letter == "P":
         return [-1, 1]
-    signs = draw(st.lists(st.sampled_from([-1, 1]), min_size=size + 1, max_size=size + 1))
-    assume(len(set(signs)) == 2)
-    return signs
+    signs = draw(st.lists(st.sampled_from([-1, 1]), min_size=size, max_size=size))
+    return [*signs, draw(st.sampled_from([-1, 1])) if len(set(signs)) == 2 else -signs[0]]
 
 
 @st.composite
 def first_layer(draw, n1, d, positive):
     entries = st.builds(lambda sign, value: sign * value, st.sampled_from([-1, 1]), positive)
     rows = draw(st.lists(st.lists(entries | st.just(Fraction(0)), min_size=d, max_size=d), min_size=n1, max_size=n1))
-    assume(rank(rows) == n1)
+    while rank(rows) < n1:  # det(A + c·1) is a polynomial in c of degree n1, so at most n1 steps
+        for k, row in enumerate(rows):
+            row[k] += 1
     return rows, draw(st.lists(entries | st.just(Fraction(0)), min_size=n1, max_size=n1))
 
 
@@ -97,9 +108,14 @@ def bottlenecks(draw, kind, generic=True):
             for letter, row in zip(letters, rows, strict=True):
                 if letter == "H":
                     row[k] = ratio * row[hiding]
+    if generic:
+        set_apart([row for letter, row in zip(letters, rows, strict=True) if letter not in "LD"], lambda bias: 2 * bias)
     outgoing = draw(columns(len(rows), m, positive))
     if kind == "line, constant on both sides":
         _flatten(rows, outgoing)
+    if kind in ("visible", "dead rows") and common_hidden_columns(rows, n1):
+        row = rows[letters.index("N")]
+        row[-1] = abs(row[-1])  # its one positive weight had hidden every kink
     weight, bias = draw(first_layer(n1, d, positive))
     last = [draw(st.integers(-3, 3)) for _ in range(m)]
     net = Network(
@@ -111,7 +127,7 @@ def bottlenecks(draw, kind, generic=True):
     )
     if kind != "line, constant on both sides":
         alive = any(name != "dead" for name in kinds(net))
-        assume((alive and bool(hidden_columns(net))) == ("hidden" in kind))
+        assert (alive and bool(hidden_columns(net))) == ("hidden" in kind)
     if generic:
         assume(genericity(net).is_generic is True)
     return net
@@ -139,9 +155,15 @@ def one_hidden_layers(draw, kind, generic=True):
         DOMAINS[2]: Box(low, [value + draw(st.integers(1, 2)) for value in low]),
     }[kind]
     entry = st.builds(lambda sign, value: sign * value, st.sampled_from([-1, 0, 1, 1, -1]), positive)
+    shares = [Fraction(1, 2)] * n  # of the box, where the hyperplane of a nonlinear neuron cuts it
+    if generic:
+        shares = draw(st.permutations([Fraction(1, 2), Fraction(1, 3), Fraction(2, 5), Fraction(1, 7)]))[:n]
     rows = []
-    for letter in draw(st.lists(st.sampled_from("NNLD"), min_size=n, max_size=n)):
+    letters = draw(st.lists(st.sampled_from("NNLD"), min_size=n, max_size=n))
+    for letter, share in zip(letters, shares, strict=True):
         row = draw(st.lists(entry, min_size=p, max_size=p))
+        if generic and not any(row):
+            row[0] += 1
         shift = draw(positive)
         if isinstance(domain, Space):
             row = row if letter == "N" else [Fraction(0)] * p
@@ -151,9 +173,11 @@ def one_hidden_layers(draw, kind, generic=True):
             row = [*row, draw(entry)] if sign is None else [sign * abs(value) for value in [*row, shift]]
         else:
             below, above = extremes([*row, Fraction(0)], domain)
-            middle = -(below + above) / 2
-            row.append({"L": shift - below, "D": -shift - above, "N": middle}[letter])
+            between = -(below + share * (above - below))
+            row.append({"L": shift - below, "D": -shift - above, "N": between}[letter])
         rows.append(row)
+    if generic and not isinstance(domain, Box):  # in a box the shares differ, and no two of them have the sum 1
+        set_apart([row for letter, row in zip(letters, rows, strict=True) if letter == "N"], lambda bias: bias + 1)
     outgoing = draw(columns(n, m, positive))
     last = [draw(st.integers(-3, 3)) for _ in range(m)]
     net = Network(
