@@ -37,7 +37,8 @@ _MAX_ROW_BITS = MAX_ROW_DIGITS * 3322 // 1000
 # Possessive quantifiers: a row of 100,000 entries must not leave 100,000 points to backtrack to.
 _ROW = re.compile(r"-?[0-9]++(?:/[0-9]++)?+(?:,-?[0-9]++(?:/[0-9]++)?+)*+")
 _EXPRESSION = re.compile(  # numbers, names and operators, at least one of what no number has, and not "inf"
-    r"(?=[^a-z_*(]*+[a-z_*(])(?![+-]?(?:nan|inf|infinity)\Z)(?:[a-z_][a-z0-9_]*+|[0-9.]++(?![a-z_])|[-+*/() ])++",
+    r"(?=.*[a-df-z_*(]|.*(?<![0-9.])e|.*[0-9.] *[-+])(?![+-]?(?:nan|inf|infinity)\Z)"
+    r"(?:[a-z_][a-z0-9_]*+|[0-9.]++(?:e[-+]?[0-9]++)?+(?![a-z_])|[-+*/() ])++",
     re.ASCII | re.IGNORECASE,
 )
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}", re.ASCII)

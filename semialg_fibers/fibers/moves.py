@@ -17,7 +17,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, islice
 
 from flint import fmpq
 
@@ -243,6 +243,7 @@ def flips(net: Network, seen: Sight, layer: int) -> Iterator[tuple[int, dict[int
     """Yield (k, ratios): candidates (A,b)_k → −(A,b)_k, (A,b)_i += r_i (A,b)_k for the absorbing units i.
 
     Every user j of k is a user of exactly one absorber i, sees it linearly, and A_jk / A_ji = r_i for all users of i.
+    Whether the absorbers still act there afterwards is not asked; a unit comes with each of the first 64 sets that fit.
 
     Implements: beyond §2.2, §4.
     """
@@ -256,19 +257,11 @@ def flips(net: Network, seen: Sight, layer: int) -> Iterator[tuple[int, dict[int
         others = [i for i in linear if i != unit]
         if not users[unit] or not any(net.layers[layer - 1].matrix.row(unit)):
             continue
-        tried = 0
-        for count in range(1, len(others) + 1):
-            for chosen in combinations(others, count):
-                tried += 1
-                ratios = _ratios(weights, unit, chosen, users)
-                if ratios is not None:
-                    yield unit, ratios
-                    break
-                if tried >= ABSORBERS:
-                    break
-            else:
-                continue
-            break
+        sets = (chosen for count in range(1, len(others) + 1) for chosen in combinations(others, count))
+        for chosen in islice(sets, ABSORBERS):
+            ratios = _ratios(weights, unit, chosen, users)
+            if ratios is not None:
+                yield unit, ratios
 
 
 def _ratios(

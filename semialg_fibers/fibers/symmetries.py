@@ -336,9 +336,10 @@ def _mixtures(net: Network, seen: Sight, layer: int) -> Iterator[Symmetry]:
 
 def _flips(net: Network, seen: Sight, layer: int, budget: int) -> Iterator[Symmetry]:
     """Yield the units whose hyperplane can be turned round, as units that are seen linearly absorb the difference."""
+    turned = set()
     for unit, ratios in moves.flips(net, seen, layer):
-        moved = moves.flipped_at(net, layer, unit, ratios)
-        if equal_on_cells(net, moved, budget):
+        if unit not in turned and equal_on_cells(net, moves.flipped_at(net, layer, unit, ratios), budget):
+            turned.add(unit)
             yield Symmetry(
                 "sign flip",
                 layer,

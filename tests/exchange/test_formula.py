@@ -12,6 +12,7 @@ from semialg_fibers.exchange.files import read_network, write_network
 from semialg_fibers.exchange.formula import parse_formula
 from semialg_fibers.exchange.json_text import network_from_json, network_to_json
 from semialg_fibers.geometry.expression import to_sympy
+from semialg_fibers.geometry.scalar import exact, parse_rational
 from semialg_fibers.networks.layer import Network
 
 A, B = sympy.Symbol("a", positive=True), sympy.Symbol("b", real=True)
@@ -166,3 +167,47 @@ def test_a_formula_without_letters_is_a_number(text):
     net = network_from_json(file, "net.json")
     assert net.is_rational
     assert net.layers[0].matrix[0, 0] == 1
+
+
+def in_a_file(text, symbols):
+    """What a file with this weight holds there, or None where it is refused."""
+    layer = {"weight": [[text]], "bias": ["0"]}
+    file = {"format": "semialg_fibers/network", "version": 1, "symbols": symbols, "layers": [layer]}
+    try:
+        return network_from_json(json.dumps(file), "file").layers[0].matrix[0, 0]
+    except (InvalidNetworkError, UndecidedSignError):
+        return None
+
+
+def read(parse, text):
+    try:
+        return parse(text)
+    except (InvalidNetworkError, UndecidedSignError):
+        return None
+
+
+@settings(max_examples=1000)
+@given(st.text(alphabet="ab01.+-*/() eE", min_size=1, max_size=12) | formulas())
+def test_a_file_reads_every_number_and_every_formula(text):
+    """Where nothing is added or multiplied " 1", "--1" and "1/2/3" are slips, and refused."""
+    found = in_a_file(text, {"a": "positive", "b": "real"})
+    alone = all(read(parse_rational, part.strip().lstrip("-+ ")) is not None for part in text.split("/"))
+    number, formula = read(parse_rational, text), read(lambda each: parse_formula(each, LETTERS), text)
+    assert found == (number if alone or number is not None else formula)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1+1", 2),
+        ("1/2+1", "3/2"),
+        ("1 - 1", 0),
+        ("2**3", 8),
+        ("1*2/3/4", "1/6"),
+        ("1e-3+1", "1001/1000"),
+        ("2*1e1", 20),
+        ("(1)/-2", "-1/2"),
+    ],
+)
+def test_a_formula_of_numbers_needs_no_declaration(text, value):
+    assert in_a_file(text, {}) == exact(value)

@@ -141,7 +141,12 @@ def test_a_mixture_keeps_every_sum_that_its_users_see():
 def test_one_absorber_is_enough_and_a_zero_row_is_not_turned():
     """On x ≥ 0: x + 101 and x + 102 are linear and x − 3 is not; the last unit is zero."""
     net = Network([([[1], [1], [1], [0]], [101, 102, -3, 0]), ([[1, 2, 4, 1]], [0])], Orthant(1))
-    assert list(moves.flips(net, sight_anywhere(net), 1)) == [(0, {1: fmpq(1, 2)}), (1, {0: 2}), (2, {0: 4})]
+    assert list(moves.flips(net, sight_anywhere(net), 1)) == [
+        (0, {1: fmpq(1, 2)}),
+        (1, {0: 2}),
+        (2, {0: 4}),
+        (2, {1: 2}),
+    ]
     for unit, ratios in moves.flips(net, sight_anywhere(net), 1):
         assert same_on_cells(net, moves.flipped_at(net, 1, unit, ratios)) is None
 

@@ -221,6 +221,14 @@ def test_domains_and_depth():
     assert next(f for f in symmetries(net) if f.kind == "linear shift").ends == (-1, None)
 
 
+def test_where_one_absorber_would_switch_off_another_one_absorbs():
+    """relu(x − y) + relu(x + 1) + relu(3x + 3y) on the orthant: 2x − y + 1 turns negative there, 4x + 2y does not."""
+    net = Network([([[1, -1], [1, 0], [3, 3]], [0, 1, 0]), ([[1, 1, 1]], [0])], Orthant(2))
+    assert [units for kind, _, units in kinds(net) if kind == "sign flip"] == [(0, 2), (1, 2), (2, 1)]
+    either = Network([([[1, -1], [2, 3], [3, 0]], [0, 1, 0]), ([[1, 1, 1]], [0])], Orthant(2))
+    assert [units for kind, _, units in kinds(either) if kind == "sign flip"] == [(0, 1), (1, 2), (2, 1)]
+
+
 def test_networks_with_too_many_cells():
     size = 14
     identity = [[int(i == j) for j in range(size)] for i in range(size)]
