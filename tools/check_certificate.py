@@ -82,18 +82,18 @@ def _proved(data):
     if max(len(a), len(b)) <= 2:
         return _arrangement(a, walls) == _arrangement(b, walls)
     return all(f == g for f, known in _pieces(a, axes, walls) for g, _ in _pieces(b, axes, known))
+def _once(pairs):  # nothing for an object that says a key twice
+    return dict(pairs) if len(dict(pairs)) == len(pairs) else None
 def main(path, work=2_000_000):  # noqa: D103
-    _left[0] = work
+    _left[0], data, text = work, None, {"parse_int": str, "parse_float": str, "parse_constant": str}
     try:
         with open(path, encoding="utf-8") as file:
-            data = json.loads(file.read(2**27), parse_int=str, parse_float=str, parse_constant=str)
+            data = json.loads(file.read(2**27), object_pairs_hook=_once, **text)
         ["semialg_fibers/certificate 1"].index(f"{data['format']} {data['version']}")  # an error for any other
         return (0, f"verified: {data['claim']}") if _proved(data) else (1, "rejected")
-    except (TimeoutError, MemoryError, RecursionError) as error:
-        return 3, f"not re-proved: {error}"
     except Exception as error:
+        if data and isinstance(error, (TimeoutError, MemoryError, RecursionError)):
+            return 3, f"not re-proved: {error}"
         return 2, f"error: no certificate that can be read ({type(error).__name__}: {str(error)[:80]!r})"
-
 if __name__ == "__main__":
-    code, sentence = main(*sys.argv[1:])
-    sys.exit(print(sentence) or code)
+    sys.exit(print((found := main(*sys.argv[1:]))[1]) or found[0])

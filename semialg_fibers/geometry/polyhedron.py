@@ -67,9 +67,8 @@ class Polyhedron(Domain):
 
     def __repr__(self) -> str:
         """Show data that `Polyhedron` reads."""
-        return (
-            f"Polyhedron({[[-value for value in form[:-1]] for form in self.facets]}, {[f[-1] for f in self.facets]})"
-        )
+        facets = self.facets or ((0,) * (self.dimension + 1),)  # 0 ≤ 0, which says how many coordinates there are
+        return f"Polyhedron({[[-value for value in form[:-1]] for form in facets]}, {[form[-1] for form in facets]})"
 
     def __str__(self) -> str:
         """Give the set on paper."""

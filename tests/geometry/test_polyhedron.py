@@ -97,9 +97,14 @@ def test_equal_sets_are_equal_values(made, rng, scales):
     again = Polyhedron([row for row, _ in other], [bound for _, bound in other])
     assert again == domain
     assert hash(again) == hash(domain)
-    if domain.facets:
-        assert eval(repr(domain)) == domain
-        assert all(len(form) == domain.dimension + 1 for form in domain.facets)
+    assert eval(repr(domain)) == domain
+    assert all(len(form) == domain.dimension + 1 for form in domain.facets)
+
+
+def test_the_whole_space_written_with_constraints():
+    everything = Polyhedron([[0, 0, 0]], [1])
+    assert (str(everything), everything.facets) == ("R^3", ())
+    assert eval(repr(everything)) == everything
 
 
 @pytest.mark.parametrize(
