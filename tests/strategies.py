@@ -6,14 +6,19 @@ rather than hoped for, so that most draws are kept (tests/test_strategies.py).
 """
 
 from fractions import Fraction
+from itertools import product
 
 from hypothesis import assume
 from hypothesis import strategies as st
 from reference import common_hidden_columns, extremes, fractions, hidden_columns, kinds, rank
 
+from semialg_fibers import gallery
+from semialg_fibers.errors import NotGenericError, UnsupportedError
+from semialg_fibers.fibers.bottleneck import fiber
 from semialg_fibers.fibers.genericity import genericity
 from semialg_fibers.geometry.domain import Box, Orthant, Space
 from semialg_fibers.networks.layer import Network
+from semialg_fibers.verify.conservation import Wiring
 
 POSITIVE = {
     "integers": st.integers(1, 6).map(Fraction),
@@ -251,3 +256,21 @@ def same_first_layer_pairs(draw):
     if change == "weight":
         new[0][0][0][0] += 1
     return Network([(weight, bias), *own]), Network([(other, shift), *new])
+
+
+@st.composite
+def wirings(draw):
+    """The pattern of a small architecture: widths, biases, and which units act together on some cells."""
+    widths = draw(st.sampled_from([(1, 1, 1), (1, 2, 1), (1, 1, 2), (1, 1, 1, 1), (2, 1, 1)]))
+    masks = [list(product((0, 1), repeat=width)) for width in widths[1:-1]]
+    patterns = draw(st.lists(st.sampled_from(list(product(*masks))), min_size=1, max_size=3, unique=True))
+    return Wiring(widths, (draw(st.booleans()),) * (len(widths) - 1), tuple(patterns))
+
+
+def gallery_fibers():
+    """The fibers of the networks of the gallery that have one, with their names."""
+    for name in gallery.names():
+        try:
+            yield name, fiber(gallery.network(name))
+        except (NotGenericError, UnsupportedError):
+            continue

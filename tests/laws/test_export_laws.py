@@ -17,11 +17,11 @@ import pytest
 import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import KINDS, networks_of, some_components
+from strategies import KINDS, gallery_fibers, networks_of, some_components
 from sympy.parsing.mathematica import parse_mathematica
 
 from semialg_fibers import gallery
-from semialg_fibers.errors import InvalidNetworkError, NotGenericError, UnsupportedError
+from semialg_fibers.errors import InvalidNetworkError
 from semialg_fibers.exchange import latex
 from semialg_fibers.exchange.exporters import (
     WRITERS,
@@ -41,16 +41,9 @@ from semialg_fibers.geometry.scalar import exact
 from semialg_fibers.geometry.semialgebraic import BasicSet, SemialgebraicSet
 from semialg_fibers.networks.layer import Network
 
-
-def fibers():
-    for name in gallery.names():
-        try:
-            yield name, fiber(gallery.network(name))
-        except (NotGenericError, UnsupportedError):
-            continue
-
-
-COMPONENTS = [(f"{name}-{i}", component) for name, found in fibers() for i, component in enumerate(found.components)]
+COMPONENTS = [
+    (f"{name}-{i}", component) for name, found in gallery_fibers() for i, component in enumerate(found.components)
+]
 every_component = pytest.mark.parametrize("component", [c for _, c in COMPONENTS], ids=[name for name, _ in COMPONENTS])
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
@@ -478,12 +471,12 @@ def test_sage_reads_what_is_hard_to_write():
 
 def test_every_latex_export_compiles(tmp_path, monkeypatch):
     """All of the gallery, the hard set, letters and the large fiber in letters, in one run."""
-    body = "".join(f"{to_latex(found)}\\clearpage\n" for _, found in fibers())
+    body = "".join(f"{to_latex(found)}\\clearpage\n" for _, found in gallery_fibers())
     body += "".join(f"{to_latex(s)}\\clearpage\n{to_latex(SemialgebraicSet((s,)) | s)}" for s in (HARD, HARD_NUMBERS))
     body += "".join(f"{to_latex(fiber(net))}\\clearpage\n" for net in GENERIC)
     body += values_latex(gallery.network("flips_3_3_1_1"))
     monkeypatch.setattr(latex, "LARGE", 0)  # now in the letters of a large network
-    body += "".join(f"{to_latex(found)}\\clearpage\n" for _, found in fibers())
+    body += "".join(f"{to_latex(found)}\\clearpage\n" for _, found in gallery_fibers())
     assert body.count("stand in a table of their own") > 25
     (tmp_path / "export.tex").write_text(standalone(body), encoding="ascii")
     command = [program("pdflatex"), "-halt-on-error", "-interaction=nonstopmode", "export.tex"]
@@ -518,7 +511,7 @@ def test_components_come_back_from_json(component):
 
 
 def test_fibers_and_sets_come_back_from_json():
-    for _, found in fibers():
+    for _, found in gallery_fibers():
         read = assert_round_trip(found)
         last = found.component_count - 1
         assert from_json(to_json(found, last)).sections == read.sections[-1:]
@@ -544,7 +537,7 @@ MARKS = {"smtlib": ";", "singular": "//", "macaulay2": "--", "sage": "#", "mathe
 
 @pytest.mark.parametrize("name", sorted(WRITERS))
 def test_no_export_has_a_float_and_every_strict_inequality_stays_strict(name):
-    for described in [HARD, *(found for _, found in fibers())]:
+    for described in [HARD, *(found for _, found in gallery_fibers())]:
         text = without_comments(WRITERS[name](described), MARKS.get(name, "no comment"))
         assert not re.search(r"\d\.\d|\d[eE][-+]?\d(?!\w*_)", re.sub(r"[A-Za-z_]\w*", "v", text))
         parts = [part for section in document_of(described).sections for part in section.parts]

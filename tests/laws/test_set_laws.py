@@ -5,25 +5,16 @@ import random
 import pytest
 import sympy
 from reference import network_at
+from strategies import gallery_fibers
 
 from semialg_fibers import gallery
-from semialg_fibers.errors import NotGenericError, UnsupportedError
 from semialg_fibers.fibers.bottleneck import fiber
 from semialg_fibers.geometry.set_questions import Fails, Holds
 from semialg_fibers.verify.oracle import same_on_cells
 
-
-def fibers():
-    for name in gallery.names():
-        try:
-            yield name, fiber(gallery.network(name))
-        except (NotGenericError, UnsupportedError):
-            continue
-
-
 PARTS = [
     (f"{name}-{i}-{j}", name, component, part)
-    for name, found in fibers()
+    for name, found in gallery_fibers()
     for i, component in enumerate(found.components)
     for j, part in enumerate(component.set.parts)
 ]
@@ -85,7 +76,7 @@ def test_slices_through_a_point_contain_the_rest_of_it(name, component, part):
     assert not part.letters
 
 
-@pytest.mark.parametrize("name", [name for name, _ in fibers()])
+@pytest.mark.parametrize("name", [name for name, _ in gallery_fibers()])
 def test_components_include_themselves_and_not_each_other(name):
     """No solver is needed: conditions that stand there, or a sample of the one outside the other."""
     components = list(fiber(gallery.network(name)).components)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lie_oracle import Polynomials
+from strategies import wirings
 
 from semialg_fibers.verify.conservation import (
     Wiring,
@@ -86,14 +87,6 @@ def test_a_hiding_translation_is_a_symmetry_where_its_users_are_linear():
 def test_gradients():
     law = {("a", "a"): 3, ("a", "b"): -1, ("c",): 5}
     assert gradient(law) == {"a": {("a",): 6, ("b",): -1}, "b": {("a",): -1}, "c": {(): 5}}
-
-
-@st.composite
-def wirings(draw):
-    widths = draw(st.sampled_from([(1, 1, 1), (1, 2, 1), (1, 1, 2), (1, 1, 1, 1), (2, 1, 1)]))
-    masks = [list(product((0, 1), repeat=width)) for width in widths[1:-1]]
-    patterns = draw(st.lists(st.sampled_from(list(product(*masks))), min_size=1, max_size=3, unique=True))
-    return Wiring(widths, (draw(st.booleans()),) * (len(widths) - 1), tuple(patterns))
 
 
 @settings(max_examples=25)

@@ -2,12 +2,12 @@
 
 import random
 from dataclasses import replace
-from itertools import product
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lie_oracle import Polynomials
+from strategies import wirings
 
 from semialg_fibers import Network, Orthant, gallery
 from semialg_fibers.questions.architecture_laws import architecture_laws
@@ -16,14 +16,6 @@ from semialg_fibers.questions.lie_algebra import PRIME, GradientFields, Paramete
 from semialg_fibers.verify import lie_rank as module
 from semialg_fibers.verify.conservation import Ring, Wiring
 from semialg_fibers.verify.lie_rank import has_rank_at_most, rank_of_brackets
-
-
-@st.composite
-def wirings(draw):
-    widths = draw(st.sampled_from([(1, 1, 1), (1, 2, 1), (1, 1, 2), (1, 1, 1, 1), (2, 1, 1)]))
-    masks = [list(product((0, 1), repeat=width)) for width in widths[1:-1]]
-    patterns = draw(st.lists(st.sampled_from(list(product(*masks))), min_size=1, max_size=3, unique=True))
-    return Wiring(widths, (draw(st.booleans()),) * (len(widths) - 1), tuple(patterns))
 
 
 @settings(max_examples=60)
