@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from semialg_fibers.errors import InvalidNetworkError
+from semialg_fibers.exchange.tokens import Tokens
 from semialg_fibers.geometry.scalar import MAX_DIGITS, shown
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ MAX_DEPTH = 50
 MAX_LENGTH = 1_000_000  # characters
 MAX_DEGREE = 1000  # of an expression, powers of powers multiplied
 MAX_RESULT = 100_000  # digits of a number that is multiplied out
-_TOKEN = re.compile(r"\s*(?:([0-9]+)|([^\W\d]\w*)|(\*\*|[-+*/()]))")
+_TOKEN = re.compile(r"\s*(?:(?P<number>[0-9]+)|(?P<name>[^\W\d]\w*)|(?P<operator>\*\*|[-+*/()]))")
 
 
 def parse_expression(text: str, symbols: Mapping[str, sympy.Symbol]) -> sympy.Expr:
@@ -79,33 +80,15 @@ class _Reader:
             raise InvalidNetworkError(f"an expression is text, got {shown(text)}")
         if len(text) > MAX_LENGTH:
             raise InvalidNetworkError(f"an expression has more than the stated {MAX_LENGTH:,} characters")
-        self.tokens: list[tuple[str, str, int]] = []
-        position = 0
-        end = len(text.rstrip())
-        while position < end:
-            match = _TOKEN.match(text, position)
-            if match is None:
-                raise self.wrong("an unexpected character", position)
-            kind = "number" if match[1] else "name" if match[2] else "sign"
-            self.tokens.append((kind, match[match.lastindex or 0], match.start(match.lastindex or 0)))
-            position = match.end()
-        self.at = 0
+        self.tokens = Tokens(text, _TOKEN, lambda at: self.wrong("an unexpected character", at))
+        self.take = self.tokens.take
 
     def wrong(self, what: str, position: int) -> InvalidNetworkError:
         return InvalidNetworkError(f"{what} at character {position + 1} of {shown(self.text)}", position=position)
 
-    def peek(self) -> str:
-        return self.tokens[self.at][1] if self.at < len(self.tokens) else ""
-
-    def take(self, *signs: str) -> str | None:
-        if self.at < len(self.tokens) and self.tokens[self.at][0] == "sign" and self.peek() in signs:
-            self.at += 1
-            return self.tokens[self.at - 1][1]
-        return None
-
     @property
     def position(self) -> int:
-        return self.tokens[self.at][2] if self.at < len(self.tokens) else len(self.text)
+        return self.tokens.next.position
 
     def within(self, degree: int, digits: int, place: int) -> tuple[int, int]:
         """Give the bounds of a result that is about to be made; refuse it before it is."""
@@ -117,8 +100,8 @@ class _Reader:
 
     def whole(self) -> sympy.Expr:
         found = self.sum()
-        if self.at < len(self.tokens):
-            raise self.wrong(f"an unexpected {shown(self.peek())}", self.position)
+        if self.tokens.next.kind != "end":
+            raise self.wrong(f"an unexpected {shown(self.tokens.next.text)}", self.position)
         return found.value
 
     def sum(self) -> _Sized:
@@ -133,7 +116,7 @@ class _Reader:
             if spent > MAX_LENGTH:
                 raise self.wrong(f"numbers of more than {MAX_LENGTH:,} digits in a sum", place)
             sign = self.take("+", "-")
-            if sign is None:
+            if not sign:
                 break
         value = sympy.Add(*terms)
         for part in sympy.Add.make_args(value) if len(terms) > 1 else ():  # equal terms have become one
@@ -146,7 +129,7 @@ class _Reader:
 
         first, sign = self.power(), self.take("*", "/")
         factors, degree, digits = [first.value], first.degree, first.digits
-        while sign is not None:
+        while sign:
             place = self.position
             factor = self.power()
             degree, digits = self.within(degree + factor.degree, digits + factor.digits, place)
@@ -158,15 +141,14 @@ class _Reader:
 
     def power(self) -> _Sized:
         base, place = self.atom(), self.position
-        if self.take("**") is None:
+        if not self.take("**"):
             return base
         inside = self.take("(")  # SymPy writes x**(-2)
         sign = -1 if self.take("-") else 1
-        if self.at == len(self.tokens) or self.tokens[self.at][0] != "number":
-            raise self.wrong("an exponent that is no whole number", self.position)
-        digits = self.tokens[self.at][1]
-        self.at += 1
-        if inside and self.take(")") is None:
+        kind, digits, position = self.tokens.step()
+        if kind != "number":
+            raise self.wrong("an exponent that is no whole number", position)
+        if inside and not self.take(")"):
             raise self.wrong("an exponent that is no whole number", self.position)
         if len(digits) > 6 or int(digits) > MAX_EXPONENT:
             raise self.wrong(f"an exponent above {MAX_EXPONENT}", place)
@@ -178,10 +160,9 @@ class _Reader:
     def atom(self) -> _Sized:
         import sympy
 
-        if self.at == len(self.tokens):
-            raise self.wrong("an unexpected end", len(self.text))
-        kind, token, place = self.tokens[self.at]
-        self.at += 1
+        kind, token, place = self.tokens.step()
+        if kind == "end":
+            raise self.wrong("an unexpected end", place)
         if kind == "number":
             if len(token) > MAX_DIGITS:
                 raise self.wrong(f"a number beyond the stated size of {MAX_DIGITS} digits", place)
@@ -195,7 +176,7 @@ class _Reader:
             if self.depth > MAX_DEPTH:
                 raise self.wrong(f"more than {MAX_DEPTH} parentheses inside each other", place)
             inner = self.sum()
-            if self.take(")") is None:
+            if not self.take(")"):
                 raise self.wrong("a missing ')'", self.position)
             self.depth -= 1
             return inner

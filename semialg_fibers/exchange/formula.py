@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from semialg_fibers.errors import InvalidNetworkError
+from semialg_fibers.exchange.tokens import Tokens
 from semialg_fibers.geometry.expression import Expression, Scalar, is_zero
 from semialg_fibers.geometry.scalar import parse_rational, shown
 
@@ -56,31 +57,12 @@ class _Parser:
     def __init__(self, text: str, letters: Mapping[str, sympy.Symbol]) -> None:
         if len(text) > MAX_FORMULA:
             raise InvalidNetworkError(f"the formula has {len(text)} characters, more than the stated {MAX_FORMULA}")
-        self.text, self.letters = text, letters
-        self.tokens: list[tuple[str, str]] = []
-        at = 0
-        while at < len(text.rstrip()):
-            match = _TOKEN.match(text, at)
-            if match is None:
-                raise InvalidNetworkError(f"{shown(text)} is no formula: {text[at:].strip()[:1]!r} has no place in one")
-            kind = match.lastgroup or ""
-            self.tokens.append((kind, match[kind]))
-            at = match.end()
-        self.place = self.depth = 0
+        self.text, self.letters, self.depth = text, letters, 0
+        self.tokens = Tokens(text, _TOKEN, lambda at: self.fail(f"{text[at:].strip()[:1]!r} has no place in one"))
+        self.take = self.tokens.take
 
     def fail(self, why: str) -> InvalidNetworkError:
         return InvalidNetworkError(f"{shown(self.text)} is no formula: {why}")
-
-    @property
-    def next(self) -> str:
-        return self.tokens[self.place][1] if self.place < len(self.tokens) else ""
-
-    def take(self, *operators: str) -> str:
-        """Take the next token if it is one of these operators, else give an empty text."""
-        if self.place < len(self.tokens) and self.tokens[self.place] in {("operator", name) for name in operators}:
-            self.place += 1
-            return self.tokens[self.place - 1][1]
-        return ""
 
     def deeper(self) -> None:
         self.depth += 1
@@ -89,8 +71,8 @@ class _Parser:
 
     def whole(self) -> Scalar:
         value = self.formula()
-        if self.next:
-            raise self.fail(f"{shown(self.next)} is unexpected; write * between factors")
+        if self.tokens.next.kind != "end":
+            raise self.fail(f"{shown(self.tokens.next.text)} is unexpected; write * between factors")
         return value
 
     def formula(self) -> Scalar:
@@ -124,12 +106,11 @@ class _Parser:
         sign, inside = 1, bool(self.take("("))
         while found := self.take("+", "-"):
             sign = -sign if found == "-" else sign
-        kind, digits = self.tokens[self.place] if self.place < len(self.tokens) else ("", "")
+        kind, digits, _ = self.tokens.step()
         if kind != "number" or not digits.isdigit():
             raise self.fail("an exponent is a whole number, such as x**2 or x**-1")
         if len(digits) > 4 or int(digits) > MAX_EXPONENT:
             raise self.fail(f"the exponent is beyond the stated size of {MAX_EXPONENT}")
-        self.place += 1
         if inside and not self.take(")"):
             raise self.fail("an exponent is a whole number, such as x**2 or x**(-1)")
         if sign < 0 and is_zero(base):
@@ -145,12 +126,11 @@ class _Parser:
                 raise self.fail("a parenthesis is not closed")
             self.depth -= 1
             return value
-        if self.place == len(self.tokens):
+        kind, word, _ = self.tokens.step()
+        if kind == "end":
             raise self.fail("it ends where a number or a letter is expected")
-        kind, word = self.tokens[self.place]
         if kind == "operator":
             raise self.fail(f"{shown(word)} stands where a number or a letter is expected")
-        self.place += 1
         if kind == "number":
             return parse_rational(word)
         if word not in self.letters:
