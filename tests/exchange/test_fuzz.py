@@ -141,7 +141,7 @@ def test_headers_of_npz_are_read_or_refused(tmp_path_factory, arrays, packing):
     assert not found.startswith("FAULT"), found
 
 
-@settings(max_examples=60)
+@settings(max_examples=100)
 @given(st.randoms(use_true_random=False))
 def test_pickles_of_a_grammar_are_judged(rng):
     """Those that pass name tensors only; PyTorch itself reads them in tools/fuzz.py."""
@@ -149,7 +149,7 @@ def test_pickles_of_a_grammar_are_judged(rng):
     found = fuzz.outcome(torch_files.judged, fuzz_files.zipped([("a/data.pkl", 0, told)]))
     assert found in ("read", "UnsupportedError", "InvalidNetworkError")
     if found == "read":
-        assert not re.search(rb"c(os|builtins|torch.hub|torch.storage)\n", told)
+        assert not re.search(rb"c(os|torch.hub|torch.storage|builtins\n(?!(complex|set|bytearray)\n))", told)
 
 
 SHAPES = st.sampled_from([["n", "n"], ["n", "m"], [1, "n"], ["n", 1], [10**7, 1], "n", []])

@@ -77,8 +77,11 @@ TABLE = {
             ("translations", 1, (0, 1), None),
             ("free hyperplanes", 1, (0, 1), None),
             ("sign flip", 1, (2, 0), None),
+            # the ratio of the first unit fits, too, and it would be negative where it is seen
+            ("sign flip", 1, (3, 1), None),
         ],
     ),
+    # x − y is turned round: 2x + 3y + 1/3 + (x − y) ≥ 0, while x + y/2 + 1 + 2(x − y) changes its sign
     "linear units on the orthant": (
         Network([([[1, "1/2"], [1, -1], [2, 3]], [1, 0, "1/3"]), ([["1/2", 1, 1]], [0])], Orthant(2)),
         [
@@ -86,6 +89,7 @@ TABLE = {
             ("linear shift", 1, (2,), (fmpq(-1, 3), None)),
             ("linear units", 1, (0, 2), None),
             ("sign flip", 1, (0, 2), None),
+            ("sign flip", 1, (1, 2), None),
             ("sign flip", 1, (2, 0), None),
         ],
     ),
