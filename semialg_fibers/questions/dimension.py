@@ -2,6 +2,7 @@
 
 Main results
     functional_dimension    the rank of all parameter gradients over the activation cells, proved
+    rank_by_weights         the same by the weights alone, of a network without biases
 
 The lower bound is a set of gradient rows that are independent modulo a prime. The upper bound is either the kernel that
 every network has, its scalings, or the kernel of these rows over Q, on which all other rows are shown to vanish.
@@ -11,8 +12,9 @@ References: theory §9; M. Grillo, G. Montúfar, arXiv:2605.03601.
 
 from __future__ import annotations
 
+import random
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from operator import mul
 from typing import Any
@@ -28,6 +30,7 @@ from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.sight import with_integers
 
 Row = tuple[int, ...]
+POINTS = 10_000  # random points at most
 
 
 @checked
@@ -82,6 +85,52 @@ def functional_dimension(
             row=unit,
         )
     return len(basis)
+
+
+def rank_by_weights(net: Network, largest: int, budget: int = 100_000) -> int:
+    """Give the rank over Q of all derivatives by the weights of a network whose biases are zero, at most `largest`.
+
+    Random points come first: where they reach `largest` no cell is visited. Cells on which a preactivation vanishes
+    are left out, which is right if f is zero on them whatever the weights nearby are.
+
+    Implements: theory §9; beyond §5.
+
+    Raises:
+        BudgetExceededError: when the points do not settle it and there are more than `budget` cells.
+    """
+    integral = with_integers(net)
+    weights = [layer.matrix.integer_rows() for layer in integral.layers]
+    kept: list[int] = []
+    column = 0
+    for layer in net.layers:
+        for _ in range(layer.outputs):
+            kept += range(column, column + layer.inputs)
+            column += layer.inputs + 1
+
+    def rows() -> Iterator[Row]:
+        yield from islice(_rows_at_points(weights), 4 * len(kept))
+        check_least(net, budget)
+        for row in _rows(each_cell(integral, budget), integral):
+            yield tuple(row[c] for c in kept)
+
+    return len(_basis(rows, len(kept), largest))
+
+
+def _rows_at_points(weights: list[tuple[Row, ...]]) -> Iterator[Row]:
+    """Yield for each output its derivatives by all weights, at random points where no preactivation is zero."""
+    rng = random.Random(0)
+    for _ in range(POINTS):
+        inputs, pattern = [tuple(rng.randint(-999, 999) for _ in weights[0][0])], []
+        for matrix in weights[:-1]:
+            values = [sum(map(mul, row, inputs[-1])) for row in matrix]
+            pattern.append([value > 0 for value in values])
+            inputs.append(tuple(max(value, 0) for value in values))
+            if not all(values):
+                break
+        else:
+            for slopes in _slopes(pattern, weights):
+                pairs = zip(slopes, inputs, strict=True)
+                yield tuple(slope * entry for each, into in pairs for slope in each for entry in into)
 
 
 def _basis(rows: Callable[[], Iterator[Row]], columns: int, largest: int) -> list[Row]:
@@ -162,13 +211,7 @@ def _gradients(cell: Cell, weights: list[tuple[Row, ...]]) -> Iterator[Row]:
     inputs: list[list[Row]] = [[tuple(int(k == j) for k in range(size)) for j in range(size - 1)]]
     for forms, bits in zip(cell.scaled, cell.pattern, strict=False):
         inputs.append([form if bit else (0,) * size for form, bit in zip(forms, bits, strict=True)])
-    for output in range(len(weights[-1])):
-        backwards = [[int(i == output) for i in range(len(weights[-1]))]]
-        for matrix, bits in zip(reversed(weights[1:]), reversed(cell.pattern), strict=True):
-            after = backwards[-1]
-            columns = zip(bits, zip(*matrix, strict=True), strict=True)
-            backwards.append([sum(map(mul, after, column)) if bit else 0 for bit, column in columns])
-        backwards.reverse()
+    for backwards in _slopes(cell.pattern, weights):
         for k in range(size):
             row: list[int] = []
             for slopes, into in zip(backwards, inputs, strict=True):
@@ -176,6 +219,18 @@ def _gradients(cell: Cell, weights: list[tuple[Row, ...]]) -> Iterator[Row]:
                 for slope in slopes:
                     row += [slope * entry for entry in entries]
             yield tuple(row)
+
+
+def _slopes(pattern: Sequence[Sequence[Any]], weights: list[tuple[Row, ...]]) -> Iterator[list[list[int]]]:
+    """Yield for each output its derivatives by the preactivations, layer after layer, units acting by the pattern."""
+    for output in range(len(weights[-1])):
+        backwards = [[int(i == output) for i in range(len(weights[-1]))]]
+        for matrix, bits in zip(reversed(weights[1:]), reversed(pattern), strict=True):
+            after = backwards[-1]
+            columns = zip(bits, zip(*matrix, strict=True), strict=True)
+            backwards.append([sum(map(mul, after, column)) if bit else 0 for bit, column in columns])
+        backwards.reverse()
+        yield backwards
 
 
 def _independent(rows: list[Row], prime: int) -> list[Row]:

@@ -1,10 +1,12 @@
 """Bias-free networks against the exact rank of their Jacobian by the weights, over the cells."""
 
+import random
+
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from semialg_fibers.errors import NotGenericError, UnsupportedError
+from semialg_fibers.errors import BudgetExceededError, NotGenericError, UnsupportedError
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.questions.bias_free import bias_free_dimension
@@ -65,18 +67,40 @@ def bias_free_networks(draw):
 
 @settings(max_examples=120)
 @given(bias_free_networks())
-def test_the_closed_form_is_the_kernel_for_generic_weights(net):
-    second = [tuple(row) for row in net.layers[1].matrix.integer_rows()]
-    found, kernel = bias_free_dimension(net), kernel_by_the_weights(net)
-    assert found <= kernel
-    if found != kernel:  # special weights only: coinciding hyperplanes, masked sums that vanish
-        second_layer = list(enumerate(second))
-        rows = [[3 * w + (7 * i + 5 * j + 1) * (1 if w > 0 else -1) for j, w in enumerate(r)] for i, r in second_layer]
-        outer = list(enumerate(net.layers[2].matrix.rows()))
-        last = [[5 * int(w) + 3 * i + 11 * j + 1 for j, w in enumerate(row)] for i, row in outer]
-        assume(all(all(row) for row in last))
-        moved = Network([net.layers[0], (rows, net.layers[1].offset), (last, net.layers[2].offset)])
-        assert bias_free_dimension(moved) == kernel_by_the_weights(moved)
+def test_it_is_the_kernel_of_the_jacobian_by_the_weights(net):
+    assert bias_free_dimension(net) == kernel_by_the_weights(net)
+
+
+IDENTITY = ([[1, 0], [0, 1]], [0, 0])
+
+
+@pytest.mark.parametrize(
+    ("second", "third", "dimension"),
+    [
+        ([[1, -1], [1, -1]], [[1, 1]], 6),  # equal rows share what they do: 5 by members, 6 to first order
+        ([[2, -2], [1, -2]], [[1, -1], [-2, 2]], 5),  # a masked product vanishes
+        ([[1, 2], [1, 1], [-1, -1]], [[-1, 2, -1]], 10),
+        ([[1, -1], [1, -2]], [[1, 1]], 4),  # generic: two scalings in each hidden layer
+    ],
+)
+def test_special_weights_have_more_directions(second, third, dimension):
+    net = Network([IDENTITY, (second, [0] * len(second)), (third, [0] * len(third))])
+    assert bias_free_dimension(net) == kernel_by_the_weights(net) == dimension
+
+
+def test_many_weights_are_settled_at_points_without_cells():
+    """24 hyperplanes of the first layer cut R^24 into 2^24 cells."""
+    rng = random.Random(3)
+    first, second, third = (
+        [[rng.choice([-1, 1]) * rng.randint(1, 99) for _ in range(columns)] for _ in range(rows)]
+        for rows, columns in ((24, 24), (6, 24), (2, 6))
+    )
+    assert bias_free_dimension(Network([(first, [0] * 24), (second, [0] * 6), (third, [0] * 2)])) == 24 + 6
+    with pytest.raises(BudgetExceededError, match="is 30 for generic weights, and at least that"):
+        bias_free_dimension(Network([(first, [0] * 24), (second, [0] * 6), (third, [0] * 2)]), most_parameters=700)
+    second[1] = second[0]
+    with pytest.raises(BudgetExceededError, match="cells"):
+        bias_free_dimension(Network([(first, [0] * 24), (second, [0] * 6), (third, [0] * 2)]))
 
 
 def test_a_single_linear_row_costs_no_more_than_its_scaling():
