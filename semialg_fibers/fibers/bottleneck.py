@@ -119,10 +119,11 @@ class Fiber:
     def sample(self, seed: int = 0) -> Network:
         """Give an exact member of some component with its hidden units relabelled at random; seeded.
 
-        Only the first 64 components are drawn from, so that a fiber of any size can be sampled.
+        Only the first 64 components are drawn from, so that a fiber of any size can be sampled; with letters, those of
+        them that are there for all values.
         """
         rng = random.Random(seed)
-        first = first_components(self, 64)
+        first = [component for component in first_components(self, 64) if component.condition.always]
         net = rng.choice(first).draw(rng)
         for layer in range(1, len(net.layers)):
             order = list(range(net.layers[layer - 1].outputs))

@@ -22,7 +22,7 @@ from semialg_fibers.errors import UndecidedSignError, UnsupportedError
 from semialg_fibers.fibers.conditions import Case, Condition, PointedIs, RankIs, open_parts, vanishing
 from semialg_fibers.fibers.orientation import BUDGET, OrientationProblem, Sides
 from semialg_fibers.geometry.decision import common_divisor, without_common_factor
-from semialg_fibers.geometry.domain import Orthant
+from semialg_fibers.geometry.domain import Orthant, Space
 from semialg_fibers.geometry.expression import is_zero, signs_of
 from semialg_fibers.geometry.insertion import put
 from semialg_fibers.geometry.linear import Matrix
@@ -157,8 +157,8 @@ class SymbolicOrientationProblem(OrientationProblem):
         linear = self.scaled_linear(sides)
         if not sides and q >= len(self.own):
             pairs: list[tuple[Vector, Vector]] = list(self.own)
-        elif linear.is_zero() if not isinstance(linear, SymbolicMatrix) else False:
-            pairs = []
+        elif isinstance(self.domain, Space) or (not isinstance(linear, SymbolicMatrix) and linear.is_zero()):
+            pairs = []  # M_S = 0, on R^d wherever S is feasible
         elif q >= self.p:
             axes = Matrix.identity(self.p).rows()
             pairs = list(zip(axes, linear.columns(), strict=True))
@@ -166,7 +166,8 @@ class SymbolicOrientationProblem(OrientationProblem):
             raise UnsupportedError(
                 f"no member with {q} linear neurons is known for all values of the letters: substitute numbers"
             )
-        pairs += [((ONE,) * self.p, (ZERO,) * self.m)] * (q - len(pairs))
+        spare = ((ZERO if isinstance(self.domain, Space) else ONE,) * self.p, (ZERO,) * self.m)  # theory §2.7: B' = 0
+        pairs += [spare] * (q - len(pairs))
         left = column_matrix([column for _, column in pairs], self.m)
         return left, matrix_of([row for row, _ in pairs], self.p)
 

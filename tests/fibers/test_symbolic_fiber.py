@@ -12,6 +12,7 @@ from semialg_fibers.geometry.domain import Orthant
 from semialg_fibers.geometry.symbolic_matrix import SymbolicMatrix
 from semialg_fibers.questions.equivalence import same_function
 from semialg_fibers.questions.matching import match_units
+from semialg_fibers.verify.oracle import same_on_cells
 
 
 def letters(text):
@@ -520,3 +521,22 @@ def test_the_constant_component_in_letters():
         "b2_1 <= 0",
     ]
     assert component.set.parts[0].headings == ((0, "the value of the constant function"),)
+
+
+def test_a_spare_neuron_on_all_of_space_has_no_weights():
+    """Theory §2.7: what is linear on R^d is constant there, so a dead neuron that becomes linear keeps B' = 0."""
+    net = Network([([[1, 2], [0, 0]], [0, -1]), ([[P, 1]], [X])])
+    (component,) = fiber(net).components
+    for seed in range(12):
+        for member in (component.sample(seed), fiber(net).sample(seed)):
+            numbers = {letter: {P: 2, X: -1}[letter] for letter in member.symbols}
+            assert same_on_cells(net.subs({P: 2, X: -1}), member.subs(numbers)) is None
+
+
+def test_only_components_that_are_there_for_all_values_are_drawn_from():
+    """The flip of the second hyperplane asks for equal ratios of rows 1 and 2; most values of the letters have none."""
+    net = Network([([[1, 0], [0, 1]], [0, 0]), ([[1, -P], [1, -2]], [-1, -2]), ([[1, 1]], [0])])
+    found = fiber(net)
+    assert [component.condition.always for component in found.components] == [True, False]
+    for seed in range(12):
+        assert same_on_cells(net.subs({P: 3}), found.sample(seed).subs({P: 3})) is None

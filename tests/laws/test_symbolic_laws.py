@@ -18,6 +18,7 @@ from semialg_fibers.fibers.hiding import hidden_hyperplanes, hiding, sign_flip_g
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.neuron_kind import neuron_types
 from semialg_fibers.questions.identifiability import identifiability
+from semialg_fibers.verify.oracle import same_on_cells
 
 GENERIC = []
 for name in gallery.names():
@@ -72,6 +73,7 @@ def check_all(net):
     assert [key(component) for component in there] == [key(component) for component in theirs.components]
     for mine, rational in zip(there, theirs.components, strict=True):
         check_component(mine, rational, values)
+    check_samples([ours, *there], net, values)
     for name in ("dimension", "component_count", "labelled_count", "local_dimension"):
         try:
             said = getattr(ours, name)
@@ -113,6 +115,18 @@ def check_component(mine, rational, values):
             assert put_in.contains(member.parameters)
         moved = {**member.parameters, next(iter(member.parameters)): 12345}
         assert put_in.contains(moved) is rational.set.contains(moved)
+
+
+def check_samples(drawn_from, net, values):
+    """Samples in letters are members where the letters have these values; too few linear neurons are refused."""
+    for found in drawn_from:
+        for seed in range(3):
+            try:
+                member = found.sample(seed)
+            except (UnsupportedError, UndecidedSignError):
+                continue
+            known = {name: value for name, value in values.items() if name in map(str, member.symbols)}
+            assert same_on_cells(net, member.subs(known)) is None
 
 
 @pytest.mark.parametrize("name", DECIDED)
