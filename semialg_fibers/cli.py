@@ -64,8 +64,9 @@ def _told(told: Any) -> Iterator[str]:
     hidden = None if told.hidden is None else (_from_one(told.hidden) or "none")
     if len(net.layers) > 2:
         yield f"hidden hyperplanes of the first layer: {shown(hidden, 'hidden')}"
-        if told.flippable:
-            yield f"hyperplanes that can be flipped: {_from_one(told.flippable)}"
+        flips = [] if told.flippable is None else [_from_one(told.flippable), told.open.get("flippable")]
+        if any(flips):
+            yield f"hyperplanes that can be flipped: {'; '.join(filter(None, flips))}"
     yield f"generic: {_verdict(told.generic)}"
     for condition in told.conditions:
         yield f"  {condition}"
@@ -80,8 +81,7 @@ def _told(told: Any) -> Iterator[str]:
         yield f"dimension at this network: {shown(told.local_dimension, 'local_dimension')}"
     if told.upper_bound is not None:
         yield f"dimension at this network: at most {told.upper_bound} (kernel of the Jacobian)"
-    if len(net.layers) > 1:
-        yield f"functional dimension: {shown(told.functional, 'functional_dimension')}"
+    yield f"functional dimension: {shown(told.functional, 'functional_dimension')}"
 
 
 def _verdict(value: bool | None) -> str:

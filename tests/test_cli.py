@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+import sympy
 
 from semialg_fibers import cli, gallery, terminal
 from semialg_fibers.exchange.atlas_tables import atlas_to_csv, atlas_to_json, atlas_to_latex, atlas_to_text
@@ -177,9 +178,25 @@ def test_a_network_with_one_affine_layer_is_described_and_has_no_fiber(tmp_path,
     write_network(Network([([[1, 2]], [3])]), tmp_path / "net.json")
     code, out, err = outcome(capfd, "describe", tmp_path / "net.json", "--json")
     assert (code, err) == (0, "")
-    assert [json.loads(out)[key] for key in ("second_layer", "hidden", "flippable")] == [[], [], []]
-    assert outcome(capfd, "describe", tmp_path / "net.json")[0] == 0
+    told = json.loads(out)
+    assert [told[key] for key in ("second_layer", "hidden", "flippable")] == [[], [], []]
+    assert (told["functional_dimension"], told["upper_bound"]) == (3, 0)
+    assert "functional dimension: 3\n" in outcome(capfd, "describe", tmp_path / "net.json")[1]
+    assert "functional dimension: 3\n" in outcome(capfd, "dimension", tmp_path / "net.json")[1]
     assert_refused(outcome(capfd, "fiber", tmp_path / "net.json"), "no hidden units")
+
+
+def test_a_flip_that_depends_on_letters_is_told_with_its_condition(tmp_path, capfd):
+    """Theory §3.3: the ratios −a and −2 of rows 1 and 2 are common at a = 2; those of the third column always are."""
+    a = sympy.Symbol("a", positive=True)
+    eye = [[int(i == j) for j in range(3)] for i in range(3)]
+    rows = [[1, -a, -3], [1, -2, -3]]
+    net = Network([(eye, [0] * 3), (rows, [-1, -2]), ([[1, 1]], [0])])
+    write_network(net, tmp_path / "net.json")
+    told = json.loads(outcome(capfd, "describe", tmp_path / "net.json", "--json")[1])
+    assert (told["flippable"], told["open"]["flippable"]) == ([2], "hyperplane 2 where a - 2 = 0")
+    shown = outcome(capfd, "describe", tmp_path / "net.json")[1]
+    assert "hyperplanes that can be flipped: 3; hyperplane 2 where a - 2 = 0\n" in shown
 
 
 # fiber

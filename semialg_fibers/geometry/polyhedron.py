@@ -16,7 +16,7 @@ from typing import Any
 
 from flint import fmpq
 
-from semialg_fibers.errors import InvalidNetworkError
+from semialg_fibers.errors import InvalidNetworkError, UnsupportedError
 from semialg_fibers.geometry.domain import Domain, Form
 from semialg_fibers.geometry.double_description import Cone, IntegerForm, axis_cone, split, value_on
 from semialg_fibers.geometry.linear import Matrix
@@ -81,6 +81,8 @@ class Polyhedron(Domain):
 
     def infimum(self, form: Form) -> fmpq | None:
         """Give the least value at the ends of the rays of the cone, −∞ when the form falls along a direction."""
+        if not all(isinstance(value, fmpq | int) for value in form):
+            raise UnsupportedError("kinds of neurons on a polyhedron need numbers: substitute values for the letters")
         whole = primitive(tuple(map(fmpq, form)))  # integers come, too
         linear = (*whole[:-1], 0)
         if any(value_on(linear, line) for line in self._cone.lineality):

@@ -12,10 +12,8 @@ References: theory §8.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from math import factorial, floor, prod
 from typing import TYPE_CHECKING, Any
 
@@ -29,12 +27,12 @@ from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Layer, Network, relu
 from semialg_fibers.questions.equivalence import Answer, same_function
 from semialg_fibers.questions.matching import UnitMatching, match_units
+from semialg_fibers.questions.stabiliser import BUDGET, stabiliser_order
 
 if TYPE_CHECKING:
     import sympy
 
 MOST_UNITS = 100_000  # of a layer, for an exact factorial
-BUDGET = 20_000_000  # weights that may be looked at in the search for symmetric relabellings
 
 
 class RelabellingCount(int):
@@ -71,6 +69,7 @@ def relabelling_count(subject: int | Network, budget: int = BUDGET) -> Relabelli
     Raises:
         InvalidNetworkError: for a negative number or another type.
         BudgetExceededError: for more than `MOST_UNITS` units in a layer, or when the search is too long.
+        UndecidedSignError: where units are alike for some values of the letters and not for others.
 
     >>> relabelling_count(8), relabelling_count(Network([([[1], [1], [2]], [0, 0, 0]), ([[1, 1, 1]], [0])]))
     (40320, 3)
@@ -85,149 +84,6 @@ def relabelling_count(subject: int | Network, budget: int = BUDGET) -> Relabelli
         raise BudgetExceededError(f"a layer of {max(widths):,} units has more than {MOST_UNITS:,}")
     labellings = prod(map(factorial, widths))
     return RelabellingCount(labellings if isinstance(subject, int) else labellings // stabiliser_order(subject, budget))
-
-
-def stabiliser_order(net: Network, budget: int = BUDGET) -> int:
-    """Give the number of relabellings of hidden units that leave every parameter as it is.
-
-    Copies of one unit are counted by factorials and merged; the rest by orbits and stabilisers, where colour refinement
-    decides which units can be exchanged.
-
-    Raises:
-        BudgetExceededError: when more than `budget` weights would have to be looked at.
-    """
-    expect_network(net)
-    merged = _Merged.of(net)
-    copies = prod(factorial(count) for counts in merged.copies for count in counts)
-    if all(len(set(row)) == len(row) for row in merged.biases):  # each unit keeps its own bias: nothing can move
-        return copies
-    return copies * _Search(merged, budget).order(())
-
-
-@dataclass(frozen=True)
-class _Merged:
-    """A network with the copies of each hidden unit merged; parameters as small integers that name their values."""
-
-    copies: tuple[tuple[int, ...], ...]  # of each hidden unit, layer by layer
-    biases: tuple[tuple[int, ...], ...]
-    weights: tuple[tuple[tuple[int, ...], ...], ...]  # of each layer, rows × columns
-
-    @classmethod
-    def of(cls, net: Network) -> _Merged:
-        names: dict[fmpq, int] = {}
-
-        def named(value: fmpq) -> int:
-            return names.setdefault(value, len(names))
-
-        rows = [[tuple(map(named, row)) for row in layer.matrix.rows()] for layer in net.layers]
-        biases = [tuple(map(named, layer.offset)) for layer in net.layers]
-        kept: list[list[int]] = [list(range(net.widths[0]))]
-        copies = []
-        for layer in range(len(net.layers) - 1):
-            columns = list(zip(*rows[layer + 1], strict=True))
-            units: dict[Any, list[int]] = {}
-            for i, key in enumerate(zip(rows[layer], biases[layer], columns, strict=True)):
-                units.setdefault(key, []).append(i)
-            kept.append([same[0] for same in units.values()])
-            copies.append(tuple(map(len, units.values())))
-        kept.append(list(range(net.widths[-1])))
-        weights = tuple(
-            tuple(tuple(rows[layer][i][j] for j in below) for i in above)
-            for layer, (below, above) in enumerate(pairwise(kept))
-        )
-        offsets = tuple(tuple(biases[layer][i] for i in kept[layer + 1]) for layer in range(len(net.layers) - 1))
-        return cls(tuple(copies), offsets, weights)
-
-
-Unit = tuple[int, int]  # hidden layer from 1, index
-Colours = list[list[int]]  # of inputs, hidden units and outputs
-
-
-@dataclass
-class _Search:
-    """The automorphisms of a merged network, by colour refinement; two labellings are refined side by side."""
-
-    net: _Merged
-    left: int
-
-    def order(self, fixed: tuple[Unit, ...]) -> int:
-        """Give the number of automorphisms that fix these units: an orbit times a stabiliser."""
-        (colours,) = self._refined([fixed])
-        cell = _crowd(colours)
-        if cell is None:
-            return 1
-        layer, first, others = cell
-        fix = (*fixed, (layer, first))
-        orbit = 1 + sum(self._carries(fix, (*fixed, (layer, other))) for other in others)
-        return orbit * self.order(fix)
-
-    def _carries(self, one: tuple[Unit, ...], other: tuple[Unit, ...]) -> bool:
-        """Say whether an automorphism carries these units to those, in this order."""
-        left, right = self._refined([one, other])
-        if any(Counter(a) != Counter(b) for a, b in zip(left, right, strict=True)):
-            return False
-        cell = _crowd(left)
-        if cell is None:  # all units have a colour of their own, so the colours are the automorphism
-            return True
-        layer, first, _ = cell
-        colour = left[layer][first]
-        targets = (i for i, each in enumerate(right[layer]) if each == colour)
-        return any(self._carries((*one, (layer, first)), (*other, (layer, i))) for i in targets)
-
-    def _refined(self, fixed: Sequence[tuple[Unit, ...]]) -> list[Colours]:
-        """Colour the units of one or two copies of the network until nothing more can be told apart."""
-        coloured = [self._first(units) for units in fixed]
-        kinds = 0
-        while True:
-            self.left -= len(fixed) * 2 * sum(len(rows) * len(rows[0]) for rows in self.net.weights)
-            if self.left < 0:
-                raise BudgetExceededError("the search for symmetric relabellings is beyond its budget")
-            signatures = [self._signatures(colours) for colours in coloured]
-            names = {
-                key: i for i, key in enumerate(sorted({key for each in signatures for row in each for key in row}))
-            }
-            coloured = [
-                [colours[0], *([names[key] for key in row] for row in each), colours[-1]]
-                for colours, each in zip(coloured, signatures, strict=True)
-            ]
-            found = len(names)
-            if found == kinds:
-                return coloured
-            kinds = found
-
-    def _first(self, units: tuple[Unit, ...]) -> Colours:
-        hidden = [[0] * len(row) for row in self.net.biases]
-        for number, (layer, i) in enumerate(units, 1):
-            hidden[layer - 1][i] = number
-        return [list(range(len(self.net.weights[0][0]))), *hidden, list(range(len(self.net.weights[-1])))]
-
-    def _signatures(self, colours: Colours) -> list[list[tuple[Any, ...]]]:
-        result = []
-        for layer, (biases, copies) in enumerate(zip(self.net.biases, self.net.copies, strict=True), 1):
-            below, above = self.net.weights[layer - 1], list(zip(*self.net.weights[layer], strict=True))
-            result.append(
-                [
-                    (layer, colours[layer][i], biases[i], copies[i], *_seen(below[i], colours[layer - 1]),
-                     *_seen(above[i], colours[layer + 1]))
-                    for i in range(len(biases))
-                ]
-            )  # fmt: skip
-        return result
-
-
-def _seen(weights: Sequence[int], colours: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield the pairs (weight, colour at the other end), sorted."""
-    return iter(sorted(zip(weights, colours, strict=True)))
-
-
-def _crowd(colours: Colours) -> tuple[int, int, list[int]] | None:
-    """Give the first hidden units that share a colour: layer, one unit, the others; None when there are none."""
-    for layer, row in enumerate(colours[1:-1], 1):
-        count = Counter(row)
-        for i, colour in enumerate(row):
-            if count[colour] > 1:
-                return layer, i, [j for j in range(i + 1, len(row)) if row[j] == colour]
-    return None
 
 
 # Three consequences
@@ -257,11 +113,15 @@ def averaging(net: Network, order: Sequence[int], layer: int = 1) -> Averaging:
 
     Implements: theory §8.
 
+    Raises:
+        UnsupportedError: for a network with letters.
+
     >>> net = Network([([[1], [-1]], [0, 0]), ([[1, -1]], [0])])  # relu(x) − relu(−x) = x
     >>> found = averaging(net, [1, 0])
     >>> found.answer.same, found.average([5]), found.distance([[0], [5]])
     (False, (0,), 5)
     """
+    net.refuse_letters()
     other = net.permuted(layer, order)
     half = fmpq(1, 2)
 
@@ -297,12 +157,15 @@ def unit_correlations(a: Network, b: Network, points: Iterable[Iterable[Any]], l
 
     Raises:
         InvalidNetworkError: when there is no such hidden layer, or the layers have different widths.
+        UnsupportedError: for a network with letters.
 
     >>> net = Network([([[1], [-1]], [0, 1]), ([[1, -1]], [0])])
     >>> found = unit_correlations(net, net.permuted(1, [1, 0]).rescaled(1, [3, 1]), [[-1], [0], [1]])
     >>> found.by_label, found.matched
     ((-sqrt(3)/2, -sqrt(3)/2), (1, 1))
     """
+    a.refuse_letters()
+    b.refuse_letters()
     if not 1 <= layer < min(len(a.layers), len(b.layers)) or a.widths[layer] != b.widths[layer]:
         raise InvalidNetworkError(f"both networks need a hidden layer {layer}, of the same width", layer=layer)
     inputs = [vector(x) for x in points]
@@ -356,12 +219,14 @@ def distant_twin(net: Network, bound: Any) -> Network:
     Implements: theory §8.
 
     Raises:
-        UnsupportedError: when no hidden unit has a parameter that is not zero, so that rescaling moves nothing.
+        UnsupportedError: when no hidden unit has a parameter that is not zero, so that rescaling moves nothing, and
+            for a network with letters.
 
     >>> net = Network([([[1], [-1]], [0, 0]), ([[1, -1]], [0])])
     >>> squared_distance(net, distant_twin(net, 1000)) > 1000**2
     True
     """
+    net.refuse_letters()
     least = max(exact(bound), ZERO)
     for layer in range(1, len(net.layers)):
         below, above = net.layers[layer - 1], net.layers[layer]

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 from semialg_fibers.errors import BudgetExceededError, NotGenericError, UndecidedSignError, UnsupportedError
 from semialg_fibers.fibers.bottleneck import Fiber, fiber
+from semialg_fibers.fibers.conditions import AllVanish
 from semialg_fibers.fibers.genericity import Condition, genericity
 from semialg_fibers.fibers.hiding import hidden_hyperplanes, hiding
 from semialg_fibers.geometry.arguments import checked
@@ -102,7 +103,7 @@ def summary(net: Network, budget: int = CELL_BUDGET) -> Summary:
     told = Summary(net)
     told.types = told.attempt("second_layer", lambda: neuron_types(net, default_layer(net), budget))
     told.hidden = told.attempt("hidden", lambda: hidden_hyperplanes(net, budget))
-    told.flippable = () if len(net.layers) < 3 else told.attempt("flippable", lambda: hiding(net).flippable)
+    told.flippable = () if len(net.layers) < 3 else told.attempt("flippable", lambda: _flips(told))
     report = told.attempt("generic", lambda: genericity(net))
     if report is not None:
         told.conditions, told.generic = report.conditions, report.is_generic
@@ -114,11 +115,21 @@ def summary(net: Network, budget: int = CELL_BUDGET) -> Summary:
         told.refusal = error.message
     if found is not None:
         _tell_fiber(told, found)
-    if told.functional is None and len(net.layers) > 1:
+    if told.functional is None:
         told.functional = told.attempt("functional_dimension", lambda: functional_dimension(net, budget))
         if told.functional is not None and told.local_dimension is None:
             told.upper_bound = net.parameter_count - told.functional
     return told
+
+
+def _flips(told: Summary) -> tuple[int, ...]:
+    """Give the columns that are flippable for all values of the letters; note on what it depends for others."""
+    found = hiding(told.network)
+    if found.conditions:
+        told.open["flippable"] = "; ".join(
+            f"hyperplane {k + 1} where {AllVanish(asked)}" for k, asked in found.conditions.items()
+        )
+    return found.flippable
 
 
 def _tell_fiber(told: Summary, found: Fiber) -> None:

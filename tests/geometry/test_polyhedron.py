@@ -5,12 +5,14 @@ from fractions import Fraction
 from itertools import combinations
 
 import pytest
+import sympy
 from flint import fmpq
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from reference import rank
 
-from semialg_fibers.errors import InvalidNetworkError
+from semialg_fibers import Network, identifiability, neuron_types, summary
+from semialg_fibers.errors import InvalidNetworkError, UnsupportedError
 from semialg_fibers.geometry.domain import Box, Orthant, Space
 from semialg_fibers.geometry.polyhedron import Polyhedron
 from semialg_fibers.geometry.scalar import affine_value, vector
@@ -152,3 +154,12 @@ def test_what_is_no_polyhedron_with_interior_is_refused(rows, bounds, words):
 
 def test_str_is_the_definition_on_paper():
     assert str(Polyhedron([[2, -1], [-1, 0]], [3, 0])) == "{x ∈ R^2: 2 x1 - x2 ≤ 3, -x1 ≤ 0}"
+
+
+def test_kinds_on_a_polyhedron_need_numbers():
+    a = sympy.Symbol("a", positive=True)
+    net = Network([([[a], [1]], [0, 1]), ([[1, 2]], [0])], Polyhedron([[1]], [1]))
+    for ask in (neuron_types, identifiability, summary):
+        with pytest.raises(UnsupportedError, match="need numbers: substitute values for the letters"):
+            ask(net)
+    assert neuron_types(net.subs({a: 2})) == ("nonlinear", "nonlinear")

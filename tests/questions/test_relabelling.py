@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from semialg_fibers import gallery
-from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, UnsupportedError
+from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, UndecidedSignError, UnsupportedError
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.questions.equivalence import same_function
 from semialg_fibers.questions.relabelling import (
@@ -18,9 +18,9 @@ from semialg_fibers.questions.relabelling import (
     distant_twin,
     relabelling_count,
     squared_distance,
-    stabiliser_order,
     unit_correlations,
 )
+from semialg_fibers.questions.stabiliser import stabiliser_order
 
 SYMMETRIC = Network([([[1], [1]], [0, 0]), ([[1, 2], [2, 1]], [0, 0]), ([[1, 1]], [0])])
 
@@ -53,6 +53,44 @@ def few_values(draw):
 def test_the_count_is_that_of_brute_force(net):
     assert relabelling_count(net) == len(labelled(net))
     assert relabelling_count(net) * stabiliser_order(net) == prod(map(factorial, net.widths[1:-1]))
+
+
+A, B = sympy.symbols("a b", positive=True)
+N = sympy.Symbol("n", negative=True)
+
+
+@pytest.mark.parametrize(
+    ("layers", "count"),
+    [
+        ([([[A], [1]], [0, 0]), ([[1, 1]], [0])], None),  # 1 at a = 1, else 2
+        ([([[A], [1]], [0, 0]), ([[1, N]], [0])], 2),  # their outgoing weights tell them apart
+        ([([[A], [-B]], [0, 0]), ([[1, 1]], [0])], 2),
+        ([([[A], [A], [N]], [B, B, B]), ([[N, N, N]], [0])], 3),  # two copies, whatever the letters are
+        ([([[1], [1]], [0, 0]), ([[A, N], [N, A]], [0, 0]), ([[1, 1]], [0])], 2),  # swapped together
+        ([([[1], [1]], [0, 0]), ([[A, B], [B, A]], [0, 0]), ([[1, 1]], [0])], None),  # copies at a = b
+        ([([[1], [1]], [A, A + 1]), ([[A, B], [B, A]], [N, 1]), ([[1, 1]], [0])], 4),  # different biases
+    ],
+)
+def test_with_letters_the_count_holds_for_all_values_or_is_refused(layers, count):
+    net = Network(layers)
+    if count is None:
+        with pytest.raises(UndecidedSignError, match=r"the sign of .* depends on the values of its letters"):
+            relabelling_count(net)
+        return
+    assert relabelling_count(net) == count
+    values = {letter: {"a": 2, "b": 2, "n": -2}[letter.name] for letter in net.symbols}
+    assert len(labelled(net.subs(values))) == count
+
+
+def test_what_needs_numbers_says_so():
+    net = Network([([[A], [1]], [0, 0]), ([[1, 2]], [0])])
+    for ask in (
+        lambda: averaging(net, [1, 0]),
+        lambda: unit_correlations(net, net, [[1]]),
+        lambda: distant_twin(net, 1),
+    ):
+        with pytest.raises(UnsupportedError, match="this needs numbers: substitute values for a"):
+            ask()
 
 
 def cycle(n):

@@ -203,7 +203,8 @@ def test_one_affine_layer(tmp_path, capsys):
     assert "identifiable: not decided" in lines
     told = summary(net).to_json()
     assert [told[key] for key in ("second_layer", "hidden", "flippable", "reasons")] == [[], [], [], []]
-    assert (told["refused"], told["functional_dimension"], told["upper_bound"]) == (sentence, None, None)
+    assert (told["refused"], told["functional_dimension"], told["upper_bound"]) == (sentence, 3, 0)
+    assert lines[-2:] == ["dimension at this network: at most 0 (kernel of the Jacobian)", "functional dimension: 3"]
 
 
 # budgets
