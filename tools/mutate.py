@@ -155,6 +155,8 @@ class Mutation:
         known = json.loads(store.read_text()) if store.exists() else {}
         before, files = known.pop("files", {}), {file: digest_of(file) for file in sorted(self.files)}
         changed = {file for file, digest in files.items() if before.get(file) != digest}
+        if not files.keys() <= before.keys():
+            known = {}  # nothing was noted about the lines of the other files
         for name, answer in list(known.items()):
             if not isinstance(answer, str) and changed & set(answer[1]):
                 del known[name]
