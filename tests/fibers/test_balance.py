@@ -1,0 +1,130 @@
+"""The balance equation C_L B_L = M + X W + Y G piece by piece: cases with the reason for each number."""
+
+import random
+
+import pytest
+
+from semialg_fibers.errors import InvalidNetworkError
+from semialg_fibers.fibers.balance import Balance
+from semialg_fibers.fibers.balance_solution import draw
+from semialg_fibers.fibers.complete import complete_fiber
+from semialg_fibers.geometry.domain import Box, Orthant, Space
+from semialg_fibers.geometry.linear import Matrix
+from semialg_fibers.geometry.polyhedron import Polyhedron
+from semialg_fibers.geometry.recession import recession
+from semialg_fibers.networks.layer import Network
+from semialg_fibers.verify.oracle import same_on_cells
+
+
+def balance(matrix, domain, split=()):
+    return Balance(Matrix(matrix), Matrix(split, columns=domain.dimension), recession(domain))
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [Space(2), Orthant(2), Box([0, 0], [1, 1]), Polyhedron([[-1, 1]], [1]), Polyhedron([[1, 0], [-1, 0]], [1, 1])],
+)
+def test_ghosts_whose_rows_would_have_to_vanish_do_not_occur(domain):
+    """M = 0 without splits: where Y is injective, modulo C_L where B_L need not vanish, Y G = C_L B_L forces G = 0."""
+    found = balance([[0, 0]] * 3, domain)
+    lines = found.cone.lines.shape[0]
+    for ghosts in (1, 2):
+        for q in range(3):
+            for s in range(q + 1):
+                for piece in found.pieces(q, s, ghosts):
+                    assert piece.rank < ghosts if lines == 2 else piece.outer < ghosts
+
+
+def test_dimensions_on_all_of_the_plane_for_one_ghost():
+    """B_L = 0 there, so that Y G = 0 for one row G ≠ 0, and Y = 0: C_L is a matrix of rank s, G is free."""
+    found = balance([[0, 0]] * 3, Space(2))
+    for q in range(3):
+        for s in range(q + 1):
+            largest = found.largest(q, s, 1)
+            assert (largest.rank, largest.dimension) == (0, s * (3 + q - s) + 2)
+
+
+def test_a_linear_neuron_beside_a_split_ghost_that_takes_what_is_not_bounded():
+    """(1, −1) on the quadrant: one linear neuron alone has a row ≥ 0, no multiple of it. With a ghost of weights G and
+    y ≠ 0, C B = M + y G has solutions for every row B ≥ 0 and C ≠ 0."""
+    found = balance([[1, -1]], Orthant(2))
+    assert found.ranks(1, 0) == []
+    assert found.ranks(1, 1) == [0, 1]
+    (piece,) = found.pieces(1, 1, 1)
+    assert (piece.rank, piece.outer, piece.confined) == (1, 0, False)
+    assert piece.dimension == 1 + 1 + 2  # C, y, B; they determine G
+    for seed in range(5):
+        solution = draw(found, 1, 1, 1, random.Random(seed))
+        assert solution.holds(found)
+        assert all(value >= 0 for value in solution.linear_rows.row(0))
+        assert any(solution.ghost_rows.row(0))
+
+
+def test_rows_confined_to_a_smaller_span_have_fewer_dimensions():
+    """M = ((1, 0, 0), (0, 1, −1)) on the orthant, one linear neuron, one split ghost: (C, −y) is invertible, and its
+    inverse times M has the rows B and G. B is ≥ 0 only as a multiple of (1, 0, 0): the rows of the inverse are (b, 0)
+    with b > 0 and any (g, h) with h ≠ 0, which are three numbers."""
+    found = balance([[1, 0, 0], [0, 1, -1]], Orthant(3))
+    (piece,) = found.pieces(1, 1, 1)
+    assert (piece.rank, piece.outer, piece.confined, piece.dimension) == (1, 1, True, 3)
+    solution = draw(found, 1, 1, 1, random.Random(1))
+    assert solution.holds(found)
+    b, *others = solution.linear_rows.row(0)
+    assert b > 0 == others[0] == others[1]
+
+
+def test_without_missing_rows_no_neuron_is_needed():
+    """M = 0: q_min = 0 on every domain, whatever is bounded there; and with as many ghosts as rows are missing."""
+    for domain in (Space(2), Orthant(2), Box([0, 0], [1, 1])):
+        answer = balance([[0, 0]], domain).feasibility()
+        assert (answer.least_linear, answer.check()) == (0, True)
+    answer = balance([[1, -1]], Orthant(2)).feasibility(1)
+    assert (answer.least_linear, answer.reach, answer.check()) == (0, 0, True)
+
+
+def test_ghosts_that_are_drawn_have_weights():
+    """A row of G that happens to be zero is no hyperplane: another one is drawn."""
+    for matrix, domain in (([[0]], Orthant(1)), ([[0]], Box([0], [1])), ([[0]], Space(1))):
+        found = balance(matrix, domain)
+        for q in (0, 1):
+            for s in found.ranks(q, 1):
+                for seed in range(60):
+                    solution = draw(found, q, s, 1, random.Random(seed))
+                    assert solution.holds(found)
+                    assert any(solution.ghost_rows.row(0))
+
+
+# the complete fiber
+
+
+def test_sides_are_asked_of_essential_hyperplanes_only():
+    found = complete_fiber(Network([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, 1, 2]], [0])]))
+    assert len(found.frame.planes) == 3
+    assert found.feasibility([2]).check()
+    for wrong in (-1, 3, 4):
+        for sides in (([wrong], []), ([], [wrong]), ([0], [wrong])):
+            with pytest.raises(InvalidNetworkError) as refused:
+                found.feasibility(*sides)
+            assert refused.value.message == f"essential hyperplanes 0 to 2 have sides, got {wrong}"
+            assert refused.value.value == wrong
+
+
+def test_the_same_weights_on_another_domain_are_no_member():
+    """The half-planes meet the square and the plane alike; the function on the plane is another object."""
+    layers = [([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [0])]
+    domains = [Space(2), Box([-1, -1], [1, 1]), Box([-1, -1], [1, 2])]
+    for domain in domains:
+        found = complete_fiber(Network(layers, domain))
+        for other in domains:
+            net = Network(layers, other)
+            assert found.contains(net) is (found.locate(net) is not None) is (other == domain)
+
+
+def test_members_on_a_line_are_drawn_whatever_numbers_come_up():
+    """Weights 0 are drawn often on a line; then another hyperplane is taken for the ghost."""
+    found = complete_fiber(Network([([[1], [1], [2]], [0, 0, 0]), ([[1, 1, 0]], [0])]))
+    ghosts = [stratum for stratum in found.strata if stratum.index.ghosts]
+    assert ghosts
+    for stratum in ghosts[:3]:
+        for seed in range(60):
+            assert same_on_cells(found.network, stratum.sample(seed)) is None

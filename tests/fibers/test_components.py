@@ -1,0 +1,267 @@
+"""Components and families one statement at a time: widths, letters, directions, budgets, equations."""
+
+import sys
+
+import pytest
+import sympy
+
+from semialg_fibers import Network, fiber
+from semialg_fibers.errors import BudgetExceededError, UndecidedSignError, UnsupportedError
+from semialg_fibers.fibers import paths
+from semialg_fibers.fibers.component import LazySequence
+from semialg_fibers.fibers.genericity import genericity
+from semialg_fibers.fibers.hiding import hiding
+from semialg_fibers.fibers.one_hidden_layer import OrientationFamily
+from semialg_fibers.fibers.orientation import OrientationProblem
+from semialg_fibers.geometry.domain import Orthant
+from semialg_fibers.geometry.linear import Matrix
+from semialg_fibers.geometry.scalar import vector
+
+P, Q = sympy.symbols("p q", positive=True)
+A, B = sympy.symbols("a b", real=True)
+IDENTITY = [[1, 0], [0, 1]]
+HIDDEN = Network([(IDENTITY, [0, 0]), ([[1, -1]], [-1]), ([[1]], [0])])
+VISIBLE = Network([(IDENTITY, [0, 0]), ([[1, 2]], [-1]), ([[1]], [0])])
+LINE = Network([([[1]], [0]), ([[1], [1], [1]], [-1, -2, 3]), ([[1, -3, 1]], [0])])
+ONE_LAYER = Network([([[1, 0], [0, 1], [1, -1]], [1, 1, -1]), ([[1, 2, 1]], [0])], Orthant(2))
+CONSTANT = Network([([[1]], [0]), ([[-1], [-1]], [-1, -2]), ([[1, 1]], [3])])
+NETWORKS = [HIDDEN, VISIBLE, LINE, ONE_LAYER, CONSTANT]
+IDS = ["hidden", "visible", "line", "one layer", "constant"]
+
+
+# membership
+
+
+@pytest.mark.parametrize("net", NETWORKS, ids=IDS)
+def test_the_same_function_with_another_width_or_depth_is_no_member(net):
+    """A fiber is a set of parameters of one architecture: a dead unit more, or one layer more, is another one."""
+    *before, inner, outer = net.layers
+    wider = net.with_layers(
+        [
+            *before,
+            ([*inner.matrix.rows(), [-1] * inner.inputs], [*inner.offset, -1000]),
+            ([[*row, 7] for row in outer.matrix.rows()], outer.offset),
+        ]
+    )
+    first, second, *rest = net.layers
+    widened_first = net.with_layers(
+        [
+            ([*first.matrix.rows(), [0] * first.inputs], [*first.offset, -1]),
+            ([[*row, 5] for row in second.matrix.rows()], second.offset),
+            *rest,
+        ]
+    )
+    deeper = net.with_layers([*net.layers[:-1], (outer.matrix, outer.offset), ([[1]], [0])])
+    found = fiber(net)
+    assert found.contains(net)
+    for other in (wider, widened_first, deeper):
+        assert other.widths != net.widths
+        assert not found.contains(other)
+        assert found.locate(other) is None
+        for family in found.families:
+            assert family.locate(other) is None
+        for component in found.components:
+            assert not component.contains(other)
+
+
+@pytest.mark.parametrize(
+    "net",
+    [
+        Network([(IDENTITY, [0, 0]), ([[1, -P]], [-1]), ([[1]], [0])]),
+        Network([([[1, P], [0, 1]], [0, 0]), ([[1, 2]], [-1]), ([[1]], [0])]),
+        Network([(IDENTITY, [0, 0]), ([[1, P]], [-1]), ([[1]], [0])]),
+        Network([([[1, P], [1, 2]], [1, -1]), ([[1, 1]], [0])], Orthant(2)),
+    ],
+    ids=["hidden", "letter in the first layer", "letter in the second layer", "one layer"],
+)
+def test_whether_numbers_are_a_member_among_letters_depends_on_the_letters(net):
+    """At p = 2 the numbers are a member; with another last bias they are none for any p."""
+    found = fiber(net)
+    numbers = net.subs({P: 2})
+    other = numbers.with_layers([*numbers.layers[:-1], (numbers.layers[-1].matrix, [1])])
+    own = found.components[0]
+    assert own.letters == (P,)
+    assert found.contains(net)
+    assert own.contains(net)
+    for asked in (found, own):
+        with pytest.raises(UndecidedSignError):
+            asked.contains(numbers)
+        assert not asked.contains(other)
+    for family in found.families:
+        assert family.locate(other) is None
+    assert fiber(numbers).contains(numbers)
+    assert not fiber(numbers).contains(other)
+
+
+def test_members_with_letters_of_a_fiber_of_numbers():
+    """1·p and 2·(1/p) along the paths: a rescaling by a letter stays in the fiber."""
+    for net in (ONE_LAYER, VISIBLE, HIDDEN):
+        found = fiber(net)
+        moved = net.rescaled(1, [P] + [1] * (net.widths[1] - 1))
+        assert found.contains(moved)
+        assert found.locate(moved).flips == ()
+        *before, last = moved.layers
+        assert not found.contains(moved.with_layers([*before, (last.matrix, [1])]))
+
+
+# equations
+
+
+def test_on_the_space_flips_that_need_jumps_to_cancel_have_that_among_their_equations():
+    """a relu(x + 1) + b relu(x − 1) + constant, with a linear row: both flipped iff a + b = 0, one alone never."""
+    net = Network([([[1], [1], [0]], [1, -1, 2]), ([[A, B, 1]], [0])])
+    own, flipped = fiber(net).components
+    assert (own.flips, flipped.flips) == ((), (0, 1))
+    assert str(flipped.condition) == "a + b = 0"
+    for part in flipped.set.parts:
+        assert A + B in part.equations
+        assert not part.subs({A: 1, B: 1}).equations or sympy.Integer(2) in part.subs({A: 1, B: 1}).equations
+        assert part.subs({A: 1, B: 1}).known_dimension is None  # there is no such component, and nothing is stated
+        assert part.subs({A: 1, B: -1}).known_dimension is not None
+    assert all(A + B not in part.equations for part in own.set.parts)
+
+
+def test_a_dimension_that_depends_on_the_letters_is_shown_as_open():
+    own, flipped = fiber(Network.generic(2, 2, 3, 2, signs=["+++", "---", "+-+"])).components
+    with pytest.raises(UndecidedSignError):
+        flipped.dimension  # noqa: B018
+    assert repr(flipped) == "<component 'visible', flips=(2,), dimension=open>"
+    assert repr(own) == f"<component 'visible', flips=(), dimension={own.dimension}>"
+
+
+@pytest.mark.parametrize("net", [*NETWORKS[:2], LINE, ONE_LAYER], ids=IDS[:4])
+def test_no_equation_says_nothing_and_each_image_lists_what_is_positive(net):
+    for component in fiber(net).components:
+        for part in component.set.parts:
+            assert all(equation.free_symbols for equation in part.equations)
+        for image in component.parametrizations:
+            scales = [x for x in image.symbols if x.name.startswith(("lambda", "mu"))]
+            assert scales
+            assert all(x.is_positive for x in scales)
+            assert {f"{x} > 0" for x in scales} <= {str(relation) for relation in image.ranges}
+
+
+def test_the_equations_are_explained():
+    told = [words for _, words in fiber(ONE_LAYER).components[0].set.parts[0].headings]
+    assert told[0] == "the product of incoming and outgoing weights of each nonlinear neuron"
+    told = [words for _, words in fiber(VISIBLE).components[0].set.parts[0].headings]
+    assert told[:2] == [
+        "the first layer's hyperplanes, each up to a positive factor",
+        "the products along paths of each nonlinear neuron",
+    ]
+
+
+# letters
+
+
+def test_a_condition_that_never_holds_is_dropped_and_one_that_may_hold_is_kept():
+    """Column 2 is flippable iff p = q: never where p − q has one sign for all values, open where it may be 0."""
+    c = sympy.Symbol("c", positive=True)
+    net = Network([(IDENTITY, [0, 0]), ([[1, -P], [1, -Q]], [-1, -2]), ([[1, 1]], [0])])
+    frame = fiber(net).components[0].frame
+    assert set(frame.conditions) == set(frame.ratios) == {1}
+    for p, q in ((c + 1, 1), (1, c + 1), (2 * c, c), (c, 3 * c)):
+        put_in = frame.subs({P: p, Q: q})
+        assert (put_in.conditions, put_in.ratios) == ({}, {})
+        assert hiding(net.subs({P: p, Q: q})).flippable == ()
+    for p, q in ((c, 1), (1, c), (1 + A**2, 1), (1, 1 + A**2)):
+        put_in = frame.subs({P: p, Q: q})
+        assert set(put_in.conditions) == set(put_in.ratios) == {1}
+    put_in = frame.subs({P: c, Q: c})
+    assert (put_in.conditions, set(put_in.ratios)) == ({}, {1})
+
+
+def test_linear_rows_that_cancel_are_not_one_linear_row():
+    """p x₁ − q x₂ from two linear neurons has rank 1, and no single one gives it: B ≥ 0 has one sign."""
+    net = Network([([[P, 0], [0, Q]], [1, 1]), ([[1, -1]], [0])], Orthant(2))
+    for values in ({P: 1, Q: 1}, {P: 3, Q: "1/2"}):
+        assert fiber(net).components[0].dimension == fiber(net).dimension == fiber(net.subs(values)).dimension
+    block = fiber(net).families[0].block.problem
+    assert [(case.rank, case.simplicial, case.least) for case in block.cases(())] == [(1, False, 2)]
+
+
+def test_equal_ratios_are_a_violation_where_the_two_hyperplanes_meet_the_edge():
+    """(G3) asks of rows with A2_jk b2_j < 0 only, whatever the other weights are."""
+    for last, violated in ((1, ("G3",)), (-1, ("G3",))):
+        net = Network([(IDENTITY, [0, 0]), ([[P, last], [2 * P, 3 * last]], [-1, -2]), ([[1, 1]], [0])])
+        assert genericity(net).violated == violated == genericity(net.subs({P: 1})).violated
+    elsewhere = Network([(IDENTITY, [0, 0]), ([[P, 1], [2 * P, 3]], [1, 2]), ([[1, 1]], [0])])
+    assert "G3" not in genericity(elsewhere).violated
+
+
+def test_a_condition_on_a_rank_with_many_minors_is_named_without_them():
+    size = 9
+    rows = [[sympy.Symbol(f"x{i}_{j}", real=True) for j in range(size)] for i in range(size)]
+    net = Network([(rows, [0] * size), ([[1] * size], [-1]), ([[1]], [0])])
+    (found,) = (condition for condition in genericity(net).conditions if condition.name == "G1")
+    assert (found.verdict, found.reason) == (None, f"asks that rank A1 = {size}")
+
+
+# families and sequences
+
+
+def test_directions_on_a_line_are_the_two_of_the_line():
+    """φ bends at 0 first: its own family opens as the first layer does; ending constant, it opens backwards too."""
+    for net in (LINE, Network([([[1]], [0]), ([[1], [1], [1]], [-1, -2, -3]), ([[1, -3, 2]], [0])])):
+        families = fiber(net).families
+        assert len(families) > 1
+        assert {family.direction for family in families} <= {1, -1}
+        assert {component.direction for component in fiber(net).components} <= {1, -1}
+        assert families[0].direction == 1
+        for family in families:
+            if isinstance(family, OrientationFamily):
+                problem = family.block.problem
+                assert problem.domain == Orthant(1)  # what relu of one hyperplane maps onto
+                assert all(len(form) == 2 for form in problem.forms)
+
+
+def test_a_sequence_is_as_long_as_len_can_say_and_names_what_is_missing():
+    exactly = LazySequence(lambda: iter(()), lambda: sys.maxsize)
+    assert len(exactly) == sys.maxsize
+    with pytest.raises(BudgetExceededError) as refused:
+        len(LazySequence(lambda: iter(()), lambda: sys.maxsize + 1))
+    assert refused.value.message == "there are more components than len() can return; ask for component_count"
+    components = fiber(HIDDEN).components
+    assert len(components) == 2
+    with pytest.raises(IndexError) as missing:
+        components[7]
+    assert str(missing.value) == "component 7 does not exist, there are 2"
+
+
+def test_without_images_there_is_no_path():
+    with pytest.raises(UnsupportedError, match="no path is claimed"):
+        paths.path((), HIDDEN, HIDDEN, HIDDEN.domain)
+
+
+# orientation
+
+
+def problem_of(forms, outgoing, linear, spare):
+    return OrientationProblem(
+        Orthant(2),
+        tuple(map(vector, forms)),
+        tuple(map(vector, outgoing)),
+        Matrix(linear),
+        vector([0] * len(linear)),
+        spare,
+    )
+
+
+def test_independent_rows_or_columns_prove_jumps_independent():
+    assert problem_of([[1, 0, -1], [0, 1, -1]], [[1], [1]], [[0, 0]], 0).jumps_are_independent is True
+    assert problem_of([[1, 1, -1], [2, 2, -1]], [[1, 0], [0, 1]], [[0, 0]] * 2, 0).jumps_are_independent is True
+    assert problem_of([[1, 1, -1], [2, 2, -1]], [[1], [1]], [[0, 0]], 0).jumps_are_independent is False
+
+
+def test_the_largest_dimension_is_found_within_a_budget_that_reaches_it():
+    """The first S has a remainder of rank 1; one with M_S = 0 ends the search, be there more sets than the budget."""
+    problem = problem_of([[1, 0, -1], [1, -1, -1], [0, 1, -3], [2, 1, -1]], [[1], [1], [1], [5]], [[-1, 1]], 2)
+    sets = list(problem.feasible_sets())
+    dimensions = [problem.dimension(sides) for sides in sets]
+    place = dimensions.index(max(dimensions))
+    assert place > 0
+    assert max(dimensions) not in dimensions[:place]
+    for budget in range(place + 1, 2**problem.k + 1):
+        assert problem.largest_dimension(budget) == max(dimensions)
+    with pytest.raises(BudgetExceededError):
+        problem.largest_dimension(place)

@@ -1,0 +1,169 @@
+"""Symmetries one condition at a time: which units are looked at, what signs tell, what is proposed and claimed."""
+
+import random
+
+import pytest
+
+from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError
+from semialg_fibers.fibers import moves, sound_symmetry
+from semialg_fibers.fibers.symmetries import bias_shifts, relabellings, symmetries
+from semialg_fibers.geometry.domain import Box, Orthant
+from semialg_fibers.networks.layer import Network
+from semialg_fibers.networks.sight import sight
+from semialg_fibers.verify.oracle import same_on_cells
+
+
+def kinds(net, *wanted):
+    return [(found.kind, found.layer, found.units) for found in symmetries(net) if found.kind in wanted]
+
+
+IDENTITY = [[1, 0], [0, 1]]
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_dead_unit_hides_no_symmetry_of_the_others(place):
+    """relu(2x − y − 3) hides x; a unit that is never active stands before, between or after the two."""
+    rows, weights = [*map(list, IDENTITY)], [2, -1]
+    biases = [0, 0]
+    rows.insert(place, [0, 0])
+    biases.insert(place, -1)
+    weights.insert(place, 7)
+    net = Network([(rows, biases), ([weights], [-3]), ([[1]], [0])])
+    x, y = (unit for unit in range(3) if unit != place)
+    assert sorted(kinds(net, "dead", "translation")) == [("dead", 1, (place,)), ("translation", 1, (x,))]
+    assert ("sign flip", 1, (y, x)) in kinds(net, "sign flip")
+
+
+def test_a_bias_that_can_move_neither_way_is_no_shift():
+    """relu(x) where x ≥ 0: the next bias follows b until x + b touches 0, to one side only; |x| lets nothing move."""
+    half = Network([([[1]], [0]), ([[1]], [0])], Orthant(1))
+    (found,) = bias_shifts(half)
+    assert (found.kind, found.ends) == ("linear shift", (0, None))
+    assert bias_shifts(Network([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])) == ()
+    touched = Network([([[1], [1]], [0, 0]), ([[1, -1]], [0]), ([[1]], [1])])  # relu(x) − relu(x): dead, nobody looks
+    assert all(found.ends != (0, 0) for found in symmetries(touched) if found.ends)
+
+
+# where the cells are too many
+
+
+BOTTLENECK = Network([(IDENTITY, [0, 0]), ([[2, -1]], [-3]), ([[1]], [0])])
+
+
+def test_by_signs_the_same_shifts_and_relabellings_are_named():
+    """One cell is too few for any network that bends."""
+    few, all_of_them = symmetries(BOTTLENECK, budget=1), symmetries(BOTTLENECK)
+    for wanted in (("permutation", "scaling"), ("translation", "linear shift")):
+        told = [
+            [(found.kind, found.layer, found.units, found.ends, found.directions) for found in given]
+            for given in ([f for f in few if f.kind in wanted], [f for f in all_of_them if f.kind in wanted])
+        ]
+        assert told[0] == told[1] != []
+    shifts = bias_shifts(BOTTLENECK, budget=1)
+    assert isinstance(shifts, tuple)
+    assert [(f.kind, f.units, f.ends) for f in shifts] == [(f.kind, f.units, f.ends) for f in bias_shifts(BOTTLENECK)]
+    deeper = Network([*BOTTLENECK.layers[:-1], ([[1]], [0]), ([[1]], [0])])
+    with pytest.raises(BudgetExceededError):
+        bias_shifts(deeper, budget=1)
+
+
+def test_relabellings_hold_by_theorem_and_visit_no_cell(monkeypatch):
+    monkeypatch.setattr(sound_symmetry, "equal_on_cells", None)  # whoever calls it fails
+    net = Network([([[1, 2], [3, -1]], [1, 0]), ([[2, -1], [1, 5]], [-3, 1]), ([[1, 1]], [0])])
+    given = [found for layer in (1, 2) for found in relabellings(net, layer)]
+    assert [(found.kind, found.layer, found.units) for found in given] == [
+        (kind, layer, units)
+        for layer in (1, 2)
+        for kind, units in (("permutation", (0, 1)), ("scaling", (0,)), ("scaling", (1,)))
+    ]
+    for found in given:
+        assert found.by_theorem
+        value = [1, 0] if found.kind == "permutation" else 3
+        for moved in (found.move(value), found.sample(3)):
+            assert same_on_cells(net, moved) is None
+            changed = [i for i, (a, b) in enumerate(zip(net.layers, moved.layers, strict=True), 1) if a != b]
+            assert set(changed) <= {found.layer, found.layer + 1}
+        if found.kind == "scaling":
+            (unit,) = found.units
+            old, new = (each.layers[found.layer - 1].forms for each in (net, found.move(3)))
+            assert new == tuple(tuple(3 * v for v in form) if j == unit else form for j, form in enumerate(old))
+
+
+# joint changes
+
+
+def test_joint_changes_are_claimed_only_where_a_finite_step_keeps_the_function():
+    """Σ a_i relu(x_i + b) on a cube [0, 1]^d: all units are linear. For b = 0 they touch their hyperplanes, and a step
+    in any random direction makes one of them negative on a part of the cube."""
+    size = 4
+    identity = [[int(i == j) for j in range(size)] for i in range(size)]
+    for bias, claimed in ((1, [("linear units", 1, (0, 1, 2, 3))]), (0, [])):
+        net = Network([(identity, [bias] * size), ([[1, 2, 3, 4]], [0])], Box([0] * size, [1] * size))
+        assert kinds(net, "linear units") == claimed
+
+
+def test_a_unit_that_one_user_sees_on_both_sides_does_not_change_with_the_others():
+    """relu(x⁺ + y⁺ − 9 …) acts only where both x and y are on; the fifth unit has such a user too, and a free one."""
+    first = ([[1, 0], [0, 1], [1, 0], [0, 1], [1, 1]], [1, 1, -1, -1, 0])
+    free = Network([(first[0][:4], first[1][:4]), ([[1, 1, -9, -9]], [-3]), ([[1]], [0])])
+    mixed = Network([first, ([[1, 1, -9, -9, 0], [0, 0, 0, 0, 1], [0, 0, 0, 0, -1]], [-3, -9, 2]), ([[1, 5, 7]], [0])])
+    assert kinds(free, "free hyperplanes") == kinds(mixed, "free hyperplanes") == [("free hyperplanes", 1, (0, 1))]
+
+
+def test_a_joint_translation_that_is_too_far_is_halved():
+    """Each of the two biases moves in its own interval, both together less far."""
+    net = Network(
+        [([[-2, 0], [0, 0], [-2, -2]], [1, -2, 2]), ([[1, -3, -3]], [-3]), ([[-2]], [-2])], Box([-1, -1], [1, 1])
+    )
+    (found,) = (found for found in symmetries(net) if found.kind == "translations")
+    for seed in range(12):
+        assert same_on_cells(net, found.sample(seed)) is None
+    with pytest.raises(InvalidNetworkError):
+        found.move(["7/4", -1])
+
+
+def test_each_unit_is_turned_once_whoever_absorbs_it():
+    """Two linear units can absorb x − y, each alone."""
+    net = Network([([[1, -1], [3, 3], [4, 4]], [0, 1, 1]), ([[1, 1, 1]], [0])], Orthant(2))
+    assert {(unit, *ratios) for unit, ratios in moves.flips(net, sight(net), 1)} >= {(0, 1), (0, 2)}
+    turned = [units[0] for _, _, units in kinds(net, "sign flip")]
+    assert 0 in turned
+    assert len(set(turned)) == len(turned)
+
+
+def test_a_linear_unit_that_nobody_uses_absorbs_nothing():
+    net = Network([([[1, -1], [3, 3], [4, 4]], [0, 1, 1]), ([[1, 1, 0]], [0])], Orthant(2))
+    assert kinds(net, "sign flip", "unused") == [("unused", 1, (2,)), ("sign flip", 1, (0, 1))]
+
+
+def test_an_interval_without_a_lower_end_and_several_absorbers_in_words():
+    blind = Network([([[1]], [0]), ([[-1]], [-1]), ([[1]], [1])])  # the second layer is off, whatever x is
+    (found,) = (found for found in symmetries(blind) if found.kind == "translation")
+    assert str(found) == "unit 1 of layer 1 is hidden: its bias can be shifted by t from -∞ to ∞"
+    constant = Network([([[1], [0]], [0, 5]), ([[1, 0]], [2]), ([[1]], [1])])
+    (found,) = (found for found in symmetries(constant) if found.kind == "row relation")
+    assert str(found) == "unit 1 of layer 2 acts only where its weight from unit 2 and its bias can be changed"
+    net = Network(
+        [([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0, 0, 0]), ([[1, 0, -1], [0, 1, -2]], [-1, -1]), ([[1, 1]], [0])]
+    )
+    (flip,) = (found for found in symmetries(net) if found.kind == "sign flip")
+    assert str(flip) == "unit 3 of layer 1 can be flipped to its other side; units 1, 2 absorb the difference"
+
+
+def test_no_flip_is_proposed_whose_users_see_two_absorbers():
+    """x and y are linear and one row uses both: each alone can absorb what the turned unit loses, not both."""
+    net = Network([([[1, 0], [0, 1], [1, -1]], [1, 1, 0]), ([[1, 1, 1]], [0])], Orthant(2))
+    proposed = list(moves.flips(net, sight(net), 1))
+    assert proposed
+    for unit, ratios in proposed:
+        assert len(ratios) == 1  # one user, so one absorber
+        assert unit not in ratios
+    assert {(unit, *ratios) for unit, ratios in proposed} >= {(2, 0), (2, 1)}
+
+
+def test_random_members_differ():
+    net = Network([(IDENTITY, [1, 1]), ([[1, 2]], [0])], Orthant(2))
+    (found,) = (found for found in symmetries(net) if found.kind == "linear units")
+    members = {found.sample(random.Random(seed).randint(0, 10**6)) for seed in range(4)}
+    assert len(members) == 4
+    assert all(same_on_cells(net, member) is None for member in members)
