@@ -3,8 +3,10 @@
 import random
 
 import pytest
+import sympy
 
-from semialg_fibers.errors import InvalidNetworkError
+from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, UnsupportedError
+from semialg_fibers.fibers import complete
 from semialg_fibers.fibers.balance import Balance
 from semialg_fibers.fibers.balance_solution import draw
 from semialg_fibers.fibers.complete import complete_fiber
@@ -73,6 +75,17 @@ def test_rows_confined_to_a_smaller_span_have_fewer_dimensions():
     assert b > 0 == others[0] == others[1]
 
 
+def test_a_column_has_no_rank_two_and_dependent_splits_leave_room():
+    """Rank C_L ≤ q. With W = ((1, 0), (2, 0)) and M = 0, X W = 0 leaves one of the two columns of X free."""
+    found = balance([[0, 0]] * 3, Space(2))
+    assert found.largest(1, 2, 0) is None
+    assert found.largest(2, 3, 1) is None
+    for domain in (Space(2), Box([0, 0], [1, 1])):
+        for m in (1, 2, 3):
+            assert balance([[0, 0]] * m, domain, [[1, 0], [2, 0]]).largest(0, 0, 0).dimension == m
+            assert balance([[0, 0]] * m, domain, [[1, 0], [0, 1]]).largest(0, 0, 0).dimension == 0
+
+
 def test_without_missing_rows_no_neuron_is_needed():
     """M = 0: q_min = 0 on every domain, whatever is bounded there; and with as many ghosts as rows are missing."""
     for domain in (Space(2), Orthant(2), Box([0, 0], [1, 1])):
@@ -107,6 +120,63 @@ def test_sides_are_asked_of_essential_hyperplanes_only():
                 found.feasibility(*sides)
             assert refused.value.message == f"essential hyperplanes 0 to 2 have sides, got {wrong}"
             assert refused.value.value == wrong
+
+
+TWO_LINEAR = Network([([[1, 0], [0, 1]], [1, 1]), ([[1, -1]], [0])], Orthant(2))  # x − y: one alone cannot do it
+SMALL = [
+    TWO_LINEAR,
+    Network([([[1, 0], [0, 1], [1, 1]], [1, 1, -1]), ([[1, -1, 2]], [0])], Orthant(2)),
+    Network([([[1], [-1], [0]], [0, 0, 1]), ([[1, 1, 2]], [0])], Box([-1], [1])),
+    Network([([[1, 0], [1, 0], [1, 0]], [0, 0, 0]), ([[1, -1, 0]], [0])]),
+    Network([([[1, 0], [-1, 0]], [0, 0]), ([[1, -1]], [0])]),  # x on the plane, which only a split ghost can be
+    Network([([[1, 0], [-1, 0], [0, 0]], [0, 0, 1]), ([[1, -1, 0]], [0])]),
+    Network([([[1], [-1], [1], [-1]], [0, 0, 1, -1]), ([[1, -1, 0, 0], [0, 0, 1, -1]], [0, 0])]),
+    Network([([[1, 0], [-1, 0], [0, 1], [0, -1], [1, 1]], [0] * 5), ([[1, -1, 0, 0, 0], [0, 0, 1, -1, 0]], [0, 0])]),
+    Network([([[0, -1], [-1, 1], [1, -1], [-1, 1]], [1, 0, 0, 0]), ([[-1, 0, -1, 1]], [0])]),
+]
+
+
+@pytest.mark.parametrize("net", SMALL, ids=str)
+def test_the_dimension_and_the_number_are_those_of_all_strata(net):
+    found = complete_fiber(net)
+    strata = list(found.strata)
+    assert found.dimension == max(stratum.dimension for stratum in strata)
+    assert found.stratum_count == len(strata) == len({stratum.index for stratum in strata})
+    assert list(found.top)
+
+
+def test_two_linear_neurons_are_drawn_and_counted():
+    """(C, B): C of rank 1, B ≥ 0 with c₁ B₁ + c₂ B₂ = (1, −1), c₁ > 0 > c₂: 6 numbers, 2 equations; and two biases."""
+    assert complete_fiber(TWO_LINEAR).dimension == 6
+
+
+def test_what_is_linear_on_the_plane_is_two_neurons_back_to_back():
+    """f(x, y) = x: weights (a, 0) and bias b of one neuron, a factor of the other; all else follows."""
+    found = complete_fiber(SMALL[4])
+    assert found.dimension == 3
+    assert {stratum.index.ghosts for stratum in found.strata} == {((1, 1),)}
+    assert found.feasibility().least_linear is None
+    assert found.feasibility(split_ghosts=1).least_linear == 0
+
+
+def test_members_are_drawn_from_the_first_strata(monkeypatch):
+    monkeypatch.setattr(complete, "FIRST", 1)
+    found = complete_fiber(SMALL[3])
+    assert found.stratum_count > 3
+    assert {found.locate(found.sample(seed)).index for seed in range(20)} == {found.strata[0].index}
+
+
+def test_refusals_say_what_is_missing(monkeypatch):
+    letter = sympy.Symbol("p", positive=True)
+    with pytest.raises(UnsupportedError) as letters:
+        complete_fiber(Network([([[letter]], [0]), ([[1]], [0])]))
+    assert letters.value.message.startswith("the complete fiber needs numbers")
+    monkeypatch.setattr(complete, "BALANCES", 1)
+    with pytest.raises(BudgetExceededError) as budget:
+        list(complete_fiber(Network([([[1, 2], [3, 4]], [0, 1]), ([[1, 1]], [0])])).strata)
+    assert budget.value.message == (
+        "more strata may follow, beyond the budget of 1 choices of flipped and split hyperplanes"
+    )
 
 
 def test_the_same_weights_on_another_domain_are_no_member():

@@ -4,16 +4,18 @@ import sys
 
 import pytest
 import sympy
+from flint import fmpq
 
-from semialg_fibers import Network, fiber
-from semialg_fibers.errors import BudgetExceededError, UndecidedSignError, UnsupportedError
-from semialg_fibers.fibers import paths
-from semialg_fibers.fibers.component import LazySequence
+from semialg_fibers import Network, fiber, flip, same_function
+from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, UndecidedSignError, UnsupportedError
+from semialg_fibers.fibers import equations, paths
+from semialg_fibers.fibers.block import positive_ratio
+from semialg_fibers.fibers.component import LazySequence, pivot_of
 from semialg_fibers.fibers.genericity import genericity
 from semialg_fibers.fibers.hiding import hiding
 from semialg_fibers.fibers.one_hidden_layer import OrientationFamily
 from semialg_fibers.fibers.orientation import OrientationProblem
-from semialg_fibers.geometry.domain import Orthant
+from semialg_fibers.geometry.domain import Box, Orthant
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.scalar import vector
 
@@ -71,14 +73,15 @@ def test_the_same_function_with_another_width_or_depth_is_no_member(net):
         Network([([[1, P], [0, 1]], [0, 0]), ([[1, 2]], [-1]), ([[1]], [0])]),
         Network([(IDENTITY, [0, 0]), ([[1, P]], [-1]), ([[1]], [0])]),
         Network([([[1, P], [1, 2]], [1, -1]), ([[1, 1]], [0])], Orthant(2)),
+        Network([([[1]], [0]), ([[-1], [-1]], [-1, -1]), ([[1, 1]], [P - 2])]),
     ],
-    ids=["hidden", "letter in the first layer", "letter in the second layer", "one layer"],
+    ids=["hidden", "letter in the first layer", "letter in the second layer", "one layer", "constant"],
 )
 def test_whether_numbers_are_a_member_among_letters_depends_on_the_letters(net):
     """At p = 2 the numbers are a member; with another last bias they are none for any p."""
     found = fiber(net)
     numbers = net.subs({P: 2})
-    other = numbers.with_layers([*numbers.layers[:-1], (numbers.layers[-1].matrix, [1])])
+    other = numbers.with_layers([*numbers.layers[:-1], (numbers.layers[-1].matrix, [-5])])
     own = found.components[0]
     assert own.letters == (P,)
     assert found.contains(net)
@@ -104,7 +107,63 @@ def test_members_with_letters_of_a_fiber_of_numbers():
         assert not found.contains(moved.with_layers([*before, (last.matrix, [1])]))
 
 
+def test_no_multiple_of_zero_is_a_hyperplane():
+    assert positive_ratio(vector([0, 0]), vector([0, 0])) is None
+    assert positive_ratio(vector([0, 0]), vector([1, 0])) is None
+    assert positive_ratio(vector([2, -4]), vector([1, -2])) == 2
+    assert positive_ratio(vector([-2, 4]), vector([1, -2])) is None
+
+
+def test_functions_of_one_form_on_the_plane_have_the_families_of_the_line():
+    rest = [([[1], [1], [1]], [-1, -2, -3]), ([[1, -3, 2]], [0])]
+    line, plane = Network([([[1]], [0]), *rest]), Network([([[3, -2]], [0]), *rest])
+    told = [[(each.kind, each.flips, each.direction) for each in fiber(net).components] for net in (line, plane)]
+    assert told[0] == told[1]
+    assert {direction for _, _, direction in told[1]} == {1, -1}
+    assert fiber(plane).dimension == fiber(line).dimension
+
+
 # equations
+
+
+@pytest.mark.parametrize("net", [HIDDEN, VISIBLE, LINE, ONE_LAYER], ids=IDS[:4])
+def test_a_set_has_no_near_miss_of_a_member(net):
+    """Each parameter moved alone, by a little and to the other sign: in the set only if it is the same function."""
+    for component in list(fiber(net).components)[:2]:
+        member = component.sample(3)
+        assert component.set.contains(member.parameters)
+        for place, layer in enumerate(member.layers):
+            for row in range(layer.outputs):
+                for column in range(layer.inputs + 1):
+                    for change in (lambda value: value + fmpq(1, 7), lambda value: -value - fmpq(1, 9)):
+                        forms = [list(form) for form in layer.forms]
+                        forms[row][column] = change(forms[row][column])
+                        layers = list(member.layers)
+                        layers[place] = ([form[:-1] for form in forms], [form[-1] for form in forms])
+                        other = member.with_layers(layers)
+                        if component.set.contains(other.parameters):
+                            assert component.contains(other)
+                            assert same_function(net, other).same
+
+
+def test_a_coordinate_that_is_surely_negative_is_a_pivot_too():
+    assert [pivot_of(vector(form)) for form in ([0, -2, 3], [5, 1, 0], [0, 0, 1], [0, 0, 0])] == [1, 0, 2, None]
+
+
+def test_what_exists_for_numbers_exists_always():
+    for net in NETWORKS:
+        assert all(component.condition.always for component in fiber(net).components)
+
+
+def test_signs_on_a_box_are_written_out_for_so_many_vertices(monkeypatch):
+    net = Network([([[1, 0], [1, 1]], [0, 3]), ([[1, 1]], [0])], Box([-1, -1], [1, 1]))
+    (component,) = list(fiber(net).components)[:1]
+    monkeypatch.setattr(equations, "VERTEX_LIMIT", 4)
+    assert component.set.contains(net.parameters)
+    monkeypatch.setattr(equations, "VERTEX_LIMIT", 3)
+    (component,) = list(fiber(net.rescaled(1, [2, 1])).components)[:1]
+    with pytest.raises(BudgetExceededError, match="for at most 3 of them"):
+        component.set  # noqa: B018
 
 
 def test_on_the_space_flips_that_need_jumps_to_cancel_have_that_among_their_equations():
@@ -180,6 +239,21 @@ def test_linear_rows_that_cancel_are_not_one_linear_row():
     assert [(case.rank, case.simplicial, case.least) for case in block.cases(())] == [(1, False, 2)]
 
 
+def test_nothing_is_stated_of_a_set_where_the_letters_leave_no_component():
+    """Flipped, (1 − p) x₁ + 2 x₂ is left to one linear neuron, whose row is ≥ 0: there is none for p > 1."""
+    net = Network([([[-P, 1], [1, 1]], [1, 1]), ([[1, 1]], [0])], Orthant(2))
+    components = list(fiber(net).components)
+    assert [(each.flips, each.condition.always) for each in components] == [((), True), ((0,), False)]
+    for value in ("1/2", 2):
+        numbers = list(fiber(net.subs({P: value})).components)
+        for component in components:
+            exists = component.condition.holds({P: value})
+            assert exists is any(each.flips == component.flips for each in numbers)
+            for part in component.set.parts:
+                there = part.subs({P: value})
+                assert (there.sampler is not None) is (there.known_dimension is not None) is exists
+
+
 def test_equal_ratios_are_a_violation_where_the_two_hyperplanes_meet_the_edge():
     """(G3) asks of rows with A2_jk b2_j < 0 only, whatever the other weights are."""
     for last, violated in ((1, ("G3",)), (-1, ("G3",))):
@@ -226,6 +300,27 @@ def test_a_sequence_is_as_long_as_len_can_say_and_names_what_is_missing():
     with pytest.raises(IndexError) as missing:
         components[7]
     assert str(missing.value) == "component 7 does not exist, there are 2"
+
+
+def test_a_sequence_that_ended_in_a_refusal_ends_so_again():
+    def refuses():
+        yield "first"
+        raise BudgetExceededError("more may follow", budget=1)
+
+    sequence = LazySequence(refuses, lambda: 9)
+    for _ in range(2):
+        assert sequence[0] == "first"
+        for place in (1, 2):
+            with pytest.raises(BudgetExceededError, match="more may follow"):
+                sequence[place]
+        with pytest.raises(BudgetExceededError, match="more may follow"):
+            list(sequence)
+
+
+def test_why_a_column_cannot_be_flipped():
+    with pytest.raises(InvalidNetworkError) as refused:
+        flip(VISIBLE, [1])
+    assert refused.value.message == "column 2 cannot be flipped: no hyperplane of the first layer is hidden"
 
 
 def test_without_images_there_is_no_path():

@@ -89,6 +89,42 @@ def test_relabellings_hold_by_theorem_and_visit_no_cell(monkeypatch):
             assert new == tuple(tuple(3 * v for v in form) if j == unit else form for j, form in enumerate(old))
 
 
+def test_where_the_first_layer_misses_a_part_of_the_orthant_signs_say_nothing():
+    """Three units of two inputs: the budget of cells is refused, not guessed round."""
+    net = Network([([*IDENTITY, [1, 1]], [0, 0, 0]), ([[2, -1, -1]], [-3]), ([[1]], [0])])
+    assert symmetries(net)
+    for ask in (symmetries, bias_shifts):
+        with pytest.raises(BudgetExceededError):
+            ask(net, budget=1)
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_dead_row_hides_no_relation_of_another(place):
+    """Beyond §3.1, case 2: a weight that meets nothing; before or after it a row that is never active."""
+    rows, biases, outer = [[1, -3, -5], [1, 2, 1]], [-1, 3], [1, 2]
+    rows.insert(place, [-1, -1, -1])
+    biases.insert(place, -1)
+    outer.insert(place, 4)
+    net = Network([([[1, 0], [0, 1], [-1, 0]], [0, 0, -1]), (rows, biases), ([outer], [0])])
+    (row,) = {0, 1} - {place}
+    assert kinds(net, "dead weight") == [("dead weight", 2, (row,))]
+    assert ("dead", 2, (place,)) in kinds(net, "dead")
+
+
+def test_all_kinds_in_words():
+    hidden = Network([([[1, 0], [0, 1], [1, 0], [0, 1]], [1, 1, -1, -1]), ([[1, 1, -9, -9]], [-3]), ([[1]], [0])])
+    cube = Network([(IDENTITY, [1, 2]), ([[1, 2]], [0])], Box([0, 0], [1, 1]))
+    said = {str(found) for net in (hidden, cube) for found in symmetries(net)}
+    assert said >= {
+        "the units of layer 1 can be permuted",
+        "unit 2 of layer 1 can be scaled: incoming weights and bias by c > 0, outgoing weights by 1/c",
+        "units 1, 2 of layer 1, hidden, can be changed together, near what they are",
+        "units 1, 2 of layer 1, linear, can be changed together, near what they are",
+        "the biases of 2 hidden units of layer 1 can be shifted independently, near 0",
+        "unit 2 of layer 1 is linear: its bias can be shifted by t from -2 to ∞",
+    }
+
+
 # joint changes
 
 
