@@ -146,6 +146,42 @@ def test_a_set_has_no_near_miss_of_a_member(net):
                             assert same_function(net, other).same
 
 
+@pytest.mark.parametrize(("net", "layer", "unit"), [(ONE_LAYER, 1, 2), (VISIBLE, 2, 0)], ids=["one layer", "visible"])
+def test_the_same_products_from_the_other_side_are_no_member(net, layer, unit):
+    """Incoming and outgoing weights of one neuron negated together: the products are those of a member."""
+    own = fiber(net).components[0]
+    member = own.sample(2)
+    forms = [tuple(-v for v in form) if j == unit else form for j, form in enumerate(member.layers[layer - 1].forms)]
+    after = member.layers[layer]
+    outer = [[-value if j == unit else value for j, value in enumerate(row)] for row in after.matrix.rows()]
+    layers = list(member.layers)
+    layers[layer - 1 : layer + 1] = [
+        ([form[:-1] for form in forms], [form[-1] for form in forms]),
+        (outer, after.offset),
+    ]
+    other = member.with_layers(layers)
+    assert not same_function(net, other).same
+    for component in fiber(net).components:
+        assert not component.set.contains(other.parameters)
+        assert not component.contains(other)
+
+
+def test_without_spare_neurons_flips_that_need_jumps_to_cancel_have_that_among_their_equations():
+    """Behind a first layer, c₀ (1, −1) + c₁ (−p, p) = (1 − p)(1, −1) must vanish: both rows flipped iff p = 1."""
+    net = Network([(IDENTITY, [0, 0]), ([[1, -1], [-P, P]], [-1, 2]), ([[1, 1]], [0])])
+    own, flipped = fiber(net).components
+    assert (own.flips, flipped.flips) == ((), (0, 1))
+    assert flipped.condition.holds({P: 1})
+    assert not flipped.condition.holds({P: 2})
+    (part,) = flipped.set.parts
+    assert part.equations[: len(own.set.parts[0].equations)] != own.set.parts[0].equations
+    for value in (2, "1/2"):
+        numbers = part.subs({P: value}).equations
+        assert any(equation.is_number and equation != 0 for equation in numbers)
+    assert not any(equation.is_number and equation != 0 for equation in part.subs({P: 1}).equations)
+    assert not any(equation.is_number for part in own.set.parts for equation in part.subs({P: 2}).equations)
+
+
 def test_a_coordinate_that_is_surely_negative_is_a_pivot_too():
     assert [pivot_of(vector(form)) for form in ([0, -2, 3], [5, 1, 0], [0, 0, 1], [0, 0, 0])] == [1, 0, 2, None]
 

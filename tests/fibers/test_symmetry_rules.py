@@ -117,6 +117,7 @@ def test_all_kinds_in_words():
     said = {str(found) for net in (hidden, cube) for found in symmetries(net)}
     assert said >= {
         "the units of layer 1 can be permuted",
+        "unit 1 of layer 1 can be scaled: incoming weights and bias by c > 0, outgoing weights by 1/c",
         "unit 2 of layer 1 can be scaled: incoming weights and bias by c > 0, outgoing weights by 1/c",
         "units 1, 2 of layer 1, hidden, can be changed together, near what they are",
         "units 1, 2 of layer 1, linear, can be changed together, near what they are",
