@@ -151,6 +151,19 @@ def test_pieces_of_a_line_that_no_chosen_point_meets_are_found(monkeypatch):
     assert same_function(Network(thin), Network(list(zero)), budget=100).same is False
 
 
+def test_the_search_along_a_line_ends_with_the_seconds_too_and_is_watched():
+    """Functions of one variable, four layers and more: their pieces are the cells that are looked at."""
+    bends = Network([([[1]] * 80, list(range(80))), ([[1] * 80], [0])])
+    deeper = Network(rewritten([*bends.layers]))
+    for method in ("auto", "canonical"):
+        seen = []
+        assert same_function(bends, deeper, method, watch=seen.append).same is True
+        assert seen == [64]  # of 81 pieces
+        answer = same_function(bends, deeper, method, seconds=0)
+        assert isinstance(answer, Undecided)
+        assert "0 seconds" in answer.reason or method == "canonical"
+
+
 # cells
 
 
