@@ -1,6 +1,7 @@
 """The balance equation C_L B_L = M + X W + Y G piece by piece: cases with the reason for each number."""
 
 import random
+from dataclasses import replace
 
 import pytest
 import sympy
@@ -158,6 +159,34 @@ def test_what_is_linear_on_the_plane_is_two_neurons_back_to_back():
     assert {stratum.index.ghosts for stratum in found.strata} == {((1, 1),)}
     assert found.feasibility().least_linear is None
     assert found.feasibility(split_ghosts=1).least_linear == 0
+
+
+def test_hyperplanes_of_ghosts_meet_the_inside_of_the_domain():
+    """A neuron whose hyperplane does not is linear or dead, and the network in another stratum."""
+    for domain in (Orthant(1), Box([0], [1]), Polyhedron([[-1]], [5])):
+        found = complete_fiber(Network([([[1], [1]], [1, 2]), ([[1, 0]], [0])], domain))
+        ghosts = [stratum for stratum in found.strata if stratum.index.ghosts]
+        assert ghosts
+        for stratum in ghosts:
+            assert repr(stratum) == f"<stratum: {stratum.index}>"
+            for seed in range(40):
+                assert found.locate(stratum.sample(seed)) == stratum
+
+
+def test_an_index_has_the_hyperplanes_and_neurons_of_its_fiber():
+    found = complete_fiber(SMALL[1])
+    index = found.strata[0].index
+    for wrong in (
+        replace(index, dead=index.dead + 1),
+        replace(index, essential=(*index.essential, (1, 0))),
+        replace(index, essential=(*index.essential, (1, 0)), linear=index.linear - 1),
+    ):
+        with pytest.raises(InvalidNetworkError) as refused:
+            found.stratum(wrong)
+        assert refused.value.message == (
+            f"an index of this fiber has 1 essential hyperplanes and 3 neurons, got {len(wrong.essential)} and "
+            f"{wrong.width}"
+        )
 
 
 def test_members_are_drawn_from_the_first_strata(monkeypatch):

@@ -28,6 +28,7 @@ LINE = Network([([[1]], [0]), ([[1], [1], [1]], [-1, -2, 3]), ([[1, -3, 1]], [0]
 ONE_LAYER = Network([([[1, 0], [0, 1], [1, -1]], [1, 1, -1]), ([[1, 2, 1]], [0])], Orthant(2))
 CONSTANT = Network([([[1]], [0]), ([[-1], [-1]], [-1, -2]), ([[1, 1]], [3])])
 NETWORKS = [HIDDEN, VISIBLE, LINE, ONE_LAYER, CONSTANT]
+HIDDEN_DEAD = Network([(IDENTITY, [0, 0]), ([[1, -1], [-1, -2], [-3, -1]], [-1, -1, -2]), ([[1, 5, 7]], [0])])
 IDS = ["hidden", "visible", "line", "one layer", "constant"]
 
 
@@ -123,10 +124,50 @@ def test_functions_of_one_form_on_the_plane_have_the_families_of_the_line():
     assert fiber(plane).dimension == fiber(line).dimension
 
 
+@pytest.mark.parametrize("net", [LINE, HIDDEN_DEAD, Network([([[3, -2]], [0]), *LINE.layers[1:]])], ids=str)
+def test_every_component_has_members_with_the_function(net):
+    for component in fiber(net).components:
+        for seed in range(4):
+            member = component.sample(seed)
+            assert same_function(net, member).same
+            assert component.contains(member)
+
+
+def test_a_bend_at_the_end_of_a_line_has_members_in_both_directions():
+    """Three bends, constant at both ends: what is read from the right has other places and another constant."""
+    net = Network([([[1]], [0]), ([[1], [1], [1]], [-1, -2, -4]), ([[2, -3, 1]], [5])])
+    components = list(fiber(net).components)
+    assert {component.direction for component in components} == {1, -1}
+    for component in components:
+        assert same_function(net, component.sample(1)).same
+
+
+def test_dead_rows_of_a_hidden_network_are_negative_and_interchangeable():
+    own = fiber(HIDDEN_DEAD).components[0]
+    assert fiber(HIDDEN_DEAD).families[0].copies == 2 * 6 // 2
+    first, second, third = HIDDEN_DEAD.layers
+    for row, bias in (([0, -2], -1), ([-1, -2], 0), ([0, 0], -1)):
+        other = HIDDEN_DEAD.with_layers(
+            [first, ([second.matrix.row(0), row, second.matrix.row(2)], [-1, bias, -2]), third]
+        )
+        assert same_function(HIDDEN_DEAD, other).same
+        assert own.contains(other) is own.set.contains(other.parameters) is False  # a limit of members
+
+
+def test_members_among_letters_lie_above_every_end_of_the_translation():
+    """t > max(−p, −q), whichever it is."""
+    net = Network([(IDENTITY, [0, 0]), ([[1, -1], [1, -2]], [-P, -Q]), ([[1, 1]], [0])])
+    component = fiber(net).components[0]
+    for seed in range(6):
+        member = component.sample(seed)
+        for values in ({P: 1, Q: 9}, {P: 9, Q: 1}, {P: "1/9", Q: 3}):
+            assert fiber(net.subs(values)).contains(member.subs(values))
+
+
 # equations
 
 
-@pytest.mark.parametrize("net", [HIDDEN, VISIBLE, LINE, ONE_LAYER], ids=IDS[:4])
+@pytest.mark.parametrize("net", [HIDDEN, VISIBLE, LINE, ONE_LAYER, HIDDEN_DEAD], ids=[*IDS[:4], "dead rows"])
 def test_a_set_has_no_near_miss_of_a_member(net):
     """Each parameter moved alone, by a little and to the other sign: in the set only if it is the same function."""
     for component in list(fiber(net).components)[:2]:
@@ -264,6 +305,12 @@ def test_a_condition_that_never_holds_is_dropped_and_one_that_may_hold_is_kept()
         assert set(put_in.conditions) == set(put_in.ratios) == {1}
     put_in = frame.subs({P: c, Q: c})
     assert (put_in.conditions, set(put_in.ratios)) == ({}, {1})
+    three = Network([(IDENTITY, [0, 0]), ([[1, -P], [1, -Q], [1, -(A**2)]], [-1, -2, -3]), ([[1, 1, 1]], [0])])
+    three = three.subs({A: sympy.Symbol("r", positive=True)})
+    frame = fiber(three).components[0].frame
+    assert len(frame.conditions[1]) == 2
+    put_in = frame.subs({P: c + 1, Q: 1})  # one of the two differences is never 0, and both would have to be
+    assert (put_in.conditions, put_in.ratios) == ({}, {})
 
 
 def test_linear_rows_that_cancel_are_not_one_linear_row():
