@@ -7,7 +7,7 @@ import pytest
 import sympy
 
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, UnsupportedError
-from semialg_fibers.fibers import complete
+from semialg_fibers.fibers import complete, strata
 from semialg_fibers.fibers.balance import Balance
 from semialg_fibers.fibers.balance_solution import draw
 from semialg_fibers.fibers.complete import complete_fiber
@@ -15,6 +15,7 @@ from semialg_fibers.geometry.domain import Box, Orthant, Space
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.polyhedron import Polyhedron
 from semialg_fibers.geometry.recession import recession
+from semialg_fibers.geometry.scalar import affine_value
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.verify.oracle import same_on_cells
 
@@ -171,6 +172,14 @@ def test_hyperplanes_of_ghosts_meet_the_inside_of_the_domain():
             assert repr(stratum) == f"<stratum: {stratum.index}>"
             for seed in range(40):
                 assert found.locate(stratum.sample(seed)) == stratum
+
+
+@pytest.mark.parametrize("domain", [Orthant(1), Orthant(2), Polyhedron([[-1, 1], [-1, -1]], [0, 1])], ids=str)
+def test_random_interior_points_are_inside(domain):
+    for seed in range(300):
+        point = strata._interior_point(domain, random.Random(seed))
+        assert domain.contains(point)
+        assert all(affine_value(form, point) > 0 for form in domain.constraints())
 
 
 def test_an_index_has_the_hyperplanes_and_neurons_of_its_fiber():
