@@ -7,7 +7,7 @@ import pytest
 import sympy
 
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, UnsupportedError
-from semialg_fibers.fibers import complete, strata
+from semialg_fibers.fibers import balance_solution, complete, strata
 from semialg_fibers.fibers.balance import Balance
 from semialg_fibers.fibers.balance_solution import draw
 from semialg_fibers.fibers.complete import complete_fiber
@@ -86,6 +86,33 @@ def test_a_column_has_no_rank_two_and_dependent_splits_leave_room():
         for m in (1, 2, 3):
             assert balance([[0, 0]] * m, domain, [[1, 0], [2, 0]]).largest(0, 0, 0).dimension == m
             assert balance([[0, 0]] * m, domain, [[1, 0], [0, 1]]).largest(0, 0, 0).dimension == 0
+
+
+def test_a_confined_row_beside_a_split_is_drawn():
+    """M = (1, 0, 0), W = (0, 1, −1) on the orthant: C B = M + X W has B ≥ 0 in their span, so X = 0, B = (b, 0, 0)."""
+    found = balance([[1, 0, 0]], Orthant(3), [[0, 1, -1]])
+    piece = found.largest(1, 1, 0)
+    assert (piece.confined, piece.dimension) == (True, 1)
+    for seed in range(5):
+        solution = draw(found, 1, 1, 0, random.Random(seed))
+        assert solution.holds(found)
+        assert solution.split.is_zero()
+        b, *others = solution.linear_rows.row(0)
+        assert b > 0 == others[0] == others[1]
+
+
+def test_draws_that_are_not_allowed_a_try_are_refused(monkeypatch):
+    found = balance([[1, 0]], Box([0, 0], [1, 1]))
+    monkeypatch.setattr(balance_solution, "TRIES", 0)
+    with pytest.raises(
+        BudgetExceededError, match=r"^no solution of the balance equation was found in 0 random choices"
+    ):
+        draw(found, 1, 1, 0, random.Random(1))
+    with pytest.raises(BudgetExceededError, match=r"^no 2 × 3 matrix of rank 2 was drawn in 0 tries"):
+        balance_solution._of_rank(2, 3, 2, random.Random(1))
+    one = Matrix([[1]])
+    with pytest.raises(BudgetExceededError, match=r"^no invertible matrix was found in 0 random choices"):
+        balance_solution._square(one, one, found, (), random.Random(1))
 
 
 def test_without_missing_rows_no_neuron_is_needed():

@@ -411,6 +411,32 @@ def test_without_images_there_is_no_path():
         paths.path((), HIDDEN, HIDDEN, HIDDEN.domain)
 
 
+def test_a_path_that_its_check_rejects_is_not_given(monkeypatch):
+    component = fiber(ONE_LAYER).components[0]
+    start, end = component.sample(1), component.sample(2)
+    given = component.path(start, end)
+    assert given.check()
+    assert given.parameter.is_real
+    monkeypatch.setattr(paths.Path, "check", lambda self: False)
+    with pytest.raises(UnsupportedError, match="no path is claimed"):
+        component.path(start, end)
+
+
+def test_a_relation_holds_along_a_path_iff_at_both_ends_of_a_line():
+    s, x = sympy.Symbol("s", real=True), sympy.Symbol("x", real=True)
+    for line, holds in ((1 + s, True), (2 - s, True), (1 - 2 * s, False), (2 * s - 1, False), (s - s, False)):
+        assert bool(paths._holds_throughout(sympy.Gt(x, 0, evaluate=False), {x: line}, s)) is holds
+    assert not paths._holds_throughout(sympy.Gt(x, 0, evaluate=False), {x: 1 / (1 + s)}, s)  # true, but not shown
+    for polynomial, none in ((2 * s - 1, False), (s - 2, True), (s, False), (1 - s, False), (s**2 + 1, True)):
+        assert bool(paths._has_no_zero(sympy.Poly(polynomial, s))) is none
+
+
+def test_a_member_of_an_image_needs_a_value_for_each_symbol():
+    (image, *_) = fiber(ONE_LAYER).components[0].parametrizations
+    with pytest.raises(InvalidNetworkError, match="there is no value for"):
+        paths.member_at(image, {}, ONE_LAYER.domain)
+
+
 # orientation
 
 

@@ -3,11 +3,13 @@
 import random
 
 import pytest
+from flint import fmpq
 
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError
 from semialg_fibers.fibers import moves, sound_symmetry
 from semialg_fibers.fibers.symmetries import bias_shifts, relabellings, symmetries
 from semialg_fibers.geometry.domain import Box, Orthant
+from semialg_fibers.geometry.scalar import vector
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.sight import sight
 from semialg_fibers.verify.oracle import same_on_cells
@@ -196,6 +198,54 @@ def test_no_flip_is_proposed_whose_users_see_two_absorbers():
         assert len(ratios) == 1  # one user, so one absorber
         assert unit not in ratios
     assert {(unit, *ratios) for unit, ratios in proposed} >= {(2, 0), (2, 1)}
+
+
+def test_every_proposed_flip_is_one_by_the_weights():
+    """Every user of the turned unit uses one absorber and sees it linearly; A_jk = r_i A_ji for all users j of i."""
+    rng, proposed = random.Random(3), 0
+    for _ in range(120):
+        rows = [[rng.choice([1, 1, 2, -1]) for _ in range(2)] for _ in range(4)]
+        weights = [[rng.choice([0, 1, 1, -1, 2]) for _ in range(4)] for _ in range(rng.choice([1, 2, 3]))]
+        net = Network([(rows, [rng.choice([0, 1, 9]) for _ in range(4)]), (weights, [0] * len(weights))], Orthant(2))
+        seen = sight(net)
+        for unit, ratios in moves.flips(net, seen, 1):
+            proposed += 1
+            users = {i: seen.users(1, i) for i in (unit, *ratios)}
+            for j in range(len(weights)):
+                absorbing = [i for i in ratios if j in users[i]]
+                assert len(absorbing) <= 1
+                assert weights[j][unit] == sum(ratios[i] * weights[j][i] for i in absorbing)
+            for i in ratios:
+                assert ratios[i] != 0
+                assert not any(seen.sides(1, i, j)[1] for j in users[i])
+    assert proposed > 20
+
+
+def test_a_mixture_has_a_tangent_for_each_number_of_its_units():
+    net = Network([(IDENTITY, [1, 2]), ([[1, 2]], [0])], Box([0, 0], [1, 1]))
+    (found,) = (found for found in symmetries(net) if found.kind == "linear units")
+    own = [f"{name}" for unit in (0, 1) for name in (f"W1_{unit}_0", f"W1_{unit}_1", f"b1_{unit}")]
+    assert [next(iter(direction)) for direction in found.directions] == own
+    assert all(direction[name] == 1 for direction, name in zip(found.directions, own, strict=True))
+
+
+def test_changes_are_halved_and_where_no_weights_fit_nothing_changes():
+    net = Network([(IDENTITY, [1, 2]), ([[1, 2]], [0])], Box([0, 0], [1, 1]))
+    frame = moves.Mixture(net, 1, (0, 1), {0: (0, 1)})
+    rows = tuple(tuple(-value for value in form) for form in net.layers[0].forms)
+    change = moves.Change(rows, fmpq(1))
+    assert change.halved() == moves.Change(rows, fmpq(1, 2))
+    assert frame.applied(change) == net  # both rows would be zero, and no weights give x + 2y again
+    assert frame.applied(change.halved()) != net
+    assert same_on_cells(net, frame.applied(change.halved())) is None
+
+
+def test_an_output_is_seen_where_it_is_negative_too():
+    """relu would hide a change of a row that stays negative; the last layer has no relu."""
+    net = Network([([[1]], [0]), ([[-1], [-1]], [-1, -1]), ([[1, 1]], [0])], Orthant(1))
+    assert moves.row_interval(net, 2, 0, vector([-1, 0])) == (-1, None)
+    short = Network(net.layers[:2], Orthant(1))
+    assert moves.row_interval(short, 2, 0, vector([-1, 0])) == (0, 0)
 
 
 def test_random_members_differ():
