@@ -101,6 +101,17 @@ def test_a_confined_row_beside_a_split_is_drawn():
         assert b > 0 == others[0] == others[1]
 
 
+def test_a_confined_row_beside_a_split_and_a_ghost_is_drawn():
+    """The same with a second output, whose row only the split and the ghost together can be."""
+    found = balance([[1, 0, 0, 0], [0, 1, -1, 0]], Orthant(4), [[0, 0, 1, -1]])
+    (piece,) = found.pieces(1, 1, 1)
+    assert (piece.confined, piece.outer) == (True, 1)
+    for seed in range(5):
+        solution = draw(found, 1, 1, 1, random.Random(seed))
+        assert solution.holds(found)
+        assert [bool(value) for value in solution.linear_rows.row(0)] == [True, False, False, False]
+
+
 def test_draws_that_are_not_allowed_a_try_are_refused(monkeypatch):
     found = balance([[1, 0]], Box([0, 0], [1, 1]))
     monkeypatch.setattr(balance_solution, "TRIES", 0)

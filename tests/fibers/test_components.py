@@ -1,6 +1,7 @@
 """Components and families one statement at a time: widths, letters, directions, budgets, equations."""
 
 import sys
+from dataclasses import replace
 
 import pytest
 import sympy
@@ -420,6 +421,19 @@ def test_a_path_that_its_check_rejects_is_not_given(monkeypatch):
     monkeypatch.setattr(paths.Path, "check", lambda self: False)
     with pytest.raises(UnsupportedError, match="no path is claimed"):
         component.path(start, end)
+
+
+def test_a_path_that_leaves_a_range_between_its_ends_is_rejected():
+    component = fiber(ONE_LAYER).components[0]
+    given = component.path(component.sample(1), component.sample(2))
+    (scale,) = (x for x in given.image.symbols if x.name.startswith("mu"))
+    s = given.parameter
+    assert not any(equation.has(scale) for equation in given.image.equations)
+    bent = replace(given, values={**given.values, scale: given.values[scale] - 1000 * s * (1 - s)})
+    assert (bent.at(0), bent.at(1)) == (given.at(0), given.at(1))
+    assert not bent.check()
+    with pytest.raises(InvalidNetworkError, match=r"^the values are outside the range mu_2 > 0: mu_2 = -"):
+        bent.at("1/2")
 
 
 def test_a_relation_holds_along_a_path_iff_at_both_ends_of_a_line():

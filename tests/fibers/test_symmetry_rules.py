@@ -206,12 +206,16 @@ def test_every_proposed_flip_is_one_by_the_weights():
     for _ in range(120):
         rows = [[rng.choice([1, 1, 2, -1]) for _ in range(2)] for _ in range(4)]
         weights = [[rng.choice([0, 1, 1, -1, 2]) for _ in range(4)] for _ in range(rng.choice([1, 2, 3]))]
-        net = Network([(rows, [rng.choice([0, 1, 9]) for _ in range(4)]), (weights, [0] * len(weights))], Orthant(2))
+        layers = [(rows, [rng.choice([0, 1, 9]) for _ in range(4)]), (weights, [0] * len(weights))]
+        if rng.random() < 0.5:  # rows that do not act everywhere
+            layers[1] = (weights, [rng.choice([-20, -2, 1]) for _ in weights])
+            layers.append(([[1] * len(weights)], [0]))
+        net = Network(layers, Orthant(2))
         seen = sight(net)
         for unit, ratios in moves.flips(net, seen, 1):
             proposed += 1
             users = {i: seen.users(1, i) for i in (unit, *ratios)}
-            for j in range(len(weights)):
+            for j in (j for j in range(len(weights)) if seen.seen_on(2, j)):
                 absorbing = [i for i in ratios if j in users[i]]
                 assert len(absorbing) <= 1
                 assert weights[j][unit] == sum(ratios[i] * weights[j][i] for i in absorbing)
@@ -227,6 +231,42 @@ def test_a_mixture_has_a_tangent_for_each_number_of_its_units():
     own = [f"{name}" for unit in (0, 1) for name in (f"W1_{unit}_0", f"W1_{unit}_1", f"b1_{unit}")]
     assert [next(iter(direction)) for direction in found.directions] == own
     assert all(direction[name] == 1 for direction, name in zip(found.directions, own, strict=True))
+
+
+def test_those_act_in_a_mixture_whose_users_are_seen():
+    """Of the second layer's rows one uses both units, one a single one, one none, and one is never active."""
+    second = ([[1, 1], [1, 0], [0, 0], [1, 1]], [0, 1, 1, -100])
+    net = Network([(IDENTITY, [1, 2]), second, ([[1, 2, 3, 4]], [0])], Box([0, 0], [1, 1]))
+    assert moves.acting(sight(net), 1, (0, 1)) == {0: (0, 1), 1: (0, 1)}
+    assert moves.Mixture(net, 1, (0, 1), {0: (0, 1), 1: (0, 1)}).is_free
+    for acting in ({0: (0, 1), 1: (0,)}, {0: (0,), 1: (0, 1)}, {0: (0,), 1: (1,)}):
+        assert not moves.Mixture(net, 1, (0, 1), acting).is_free  # one row alone cannot make up for all changes
+
+
+def test_tangents_of_a_mixture_keep_every_output():
+    """Outputs y and x + y of x + 1 and y = x + 2 on [0, 1]: affine, so that two points are enough."""
+    net = Network([([[1], [1]], [1, 2]), ([[0, 1], [1, 1]], [0, 0])], Box([0], [1]))
+    (found,) = (found for found in symmetries(net) if found.kind == "linear units")
+    assert len(found.directions) == 4
+    (first, second), forms = net.layers, net.layers[0].forms
+    assert first.outputs == second.outputs == 2
+    for direction in found.directions:
+        assert all(direction.values())
+        at = {**dict.fromkeys([f"W{n}_{i}_{j}" for n in (1, 2) for i in (0, 1) for j in (0, 1)], 0), **direction}
+        for k in (0, 1):
+            for x in (0, 1):
+                moved = at.get(f"b2_{k}", 0)
+                for i, (weight, bias) in enumerate(forms):
+                    moved += at[f"W2_{k}_{i}"] * (weight * x + bias)
+                    moved += second.matrix[k, i] * (at[f"W1_{i}_0"] * x + at.get(f"b1_{i}", 0))
+                assert moved == 0
+
+
+def test_one_linear_unit_alone_is_a_mixture():
+    net = Network([([[2]], [1]), ([[3]], [0])], Box([0], [1]))
+    (found,) = (found for found in symmetries(net) if found.kind == "linear units")
+    assert same_on_cells(net, found.sample(1)) is None
+    assert found.sample(1) != net
 
 
 def test_changes_are_halved_and_where_no_weights_fit_nothing_changes():
