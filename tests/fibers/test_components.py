@@ -432,6 +432,10 @@ def test_a_path_that_leaves_a_range_between_its_ends_is_rejected():
     bent = replace(given, values={**given.values, scale: given.values[scale] - 1000 * s * (1 - s)})
     assert (bent.at(0), bent.at(1)) == (given.at(0), given.at(1))
     assert not bent.check()
+    other = component.sample(5)
+    assert other not in (given.start, given.end)
+    assert not replace(given, start=other).check()
+    assert not replace(given, end=other).check()
     with pytest.raises(InvalidNetworkError, match=r"^the values are outside the range mu_2 > 0: mu_2 = -"):
         bent.at("1/2")
 

@@ -236,7 +236,7 @@ def test_a_mixture_has_a_tangent_for_each_number_of_its_units():
 def test_those_act_in_a_mixture_whose_users_are_seen():
     """Of the second layer's rows one uses both units, one a single one, one none, and one is never active."""
     second = ([[1, 1], [1, 0], [0, 0], [1, 1]], [0, 1, 1, -100])
-    net = Network([(IDENTITY, [1, 2]), second, ([[1, 2, 3, 4]], [0])], Box([0, 0], [1, 1]))
+    net = Network([(IDENTITY, [1, 2]), second, ([[1, 2, 3, 4]], [0]), ([[1]], [0])], Box([0, 0], [1, 1]))
     assert moves.acting(sight(net), 1, (0, 1)) == {0: (0, 1), 1: (0, 1)}
     assert moves.Mixture(net, 1, (0, 1), {0: (0, 1), 1: (0, 1)}).is_free
     for acting in ({0: (0, 1), 1: (0,)}, {0: (0,), 1: (0, 1)}, {0: (0,), 1: (1,)}):
