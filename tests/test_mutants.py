@@ -8,7 +8,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
 from mutants import mutants_of  # noqa: E402
-from mutate import lives  # noqa: E402
+from mutate import judged, lives  # noqa: E402
 
 MODULES = ["semialg_fibers/fibers/visibility.py", "semialg_fibers/fibers/letters.py"]
 
@@ -31,3 +31,14 @@ def test_every_mutant_can_be_compiled_and_is_another_program():
 def test_only_a_test_kills():
     assert [lives(outcome) for outcome in ("survived", "no test", "end 3", "end 1")] == [True] * 4
     assert [lives(outcome) for outcome in ("AssertionError", "timeout", "end -11")] == [False] * 3
+
+
+def test_every_judgement_has_a_class_and_a_reason():
+    for key, words in judged().items():
+        module, _, digest, number = key.split()
+        assert (ROOT / module).is_file()
+        assert len(digest) == 8
+        assert number.isdigit()
+        kind, reason = words.split(": ", 1)
+        assert kind in ("equivalent", "performance", "message")
+        assert reason.strip()

@@ -120,9 +120,11 @@ class Mutation:
             chosen = sorted(mutants)
             if self.chosen.sample < len(chosen):
                 chosen = random.Random(f"{self.chosen.seed} {module}").sample(chosen, self.chosen.sample)
+            living = {key for key in mutants if key in before and lives(before[key]["outcome"])} - set(judged())
+            if self.chosen.again:  # whatever is drawn now
+                chosen += sorted(living - set(chosen))
             for key in chosen:
-                known = before.get(key)
-                if known is None or (self.chosen.again and lives(known["outcome"]) and key not in judged()):
+                if key not in before or (self.chosen.again and key in living):
                     self.one(key, mutants[key], killers[mutants[key].name])
         return True
 
@@ -155,9 +157,12 @@ class Mutation:
         known = json.loads(store.read_text()) if store.exists() else {}
         before, files = known.pop("files", {}), {file: digest_of(file) for file in sorted(self.files)}
         changed = {file for file, digest in files.items() if before.get(file) != digest}
+        if not files.keys() <= before.keys():
+            known = {}  # nothing was noted about the lines of the other files
         for name, answer in list(known.items()):
-            if not isinstance(answer, str) and changed & set(answer[1]):
-                del known[name]
+            slow = isinstance(answer, str) and (answer == "timeout" or answer.endswith(" s"))
+            if not slow and (isinstance(answer, str) or changed & set(answer[1])):
+                del known[name]  # one that failed has perhaps been mended
         for item in self.items:
             if item.nodeid not in known:
                 known[item.nodeid] = apart(lambda item=item: self.traced(item), 60)[0] or "timeout"  # type: ignore[misc]

@@ -215,7 +215,9 @@ def _rows(net: Network, seen: Sight, layer: int) -> Iterator[Symmetry]:
                 step = exact(t)
                 return moves.with_row(at, layer, unit, tuple(a + step * b for a, b in zip(row, change, strict=True)))
 
-            weights = f"its weight from unit {support[0] + 1}" if alone else f"its weights from {len(support)} units"
+            weights = f"its weights from {len(support)} units"
+            if len(support) == 1:
+                weights = f"its weight from unit {support[0] + 1}" + ("" if alone else " and its bias")
             yield Symmetry(
                 "dead weight" if alone else "row relation",
                 layer,

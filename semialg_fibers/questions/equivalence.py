@@ -159,7 +159,7 @@ def same_function(
     _comparable(a, b, method)
     if method == "exact":
         return _by_cells(a, b, budget, watch, seconds)
-    answer = _by_canonical(a, b)
+    answer = _by_canonical(a, b, watch, seconds)
     if answer is None and method == "canonical":
         return Undecided(a, b, "the polynomial methods do not apply to this pair; method exact looks at all cells")
     return answer if answer is not None else _by_cells(a, b, budget, watch, seconds)
@@ -187,7 +187,7 @@ def _different(a: Network, b: Network, points: Iterator[Vector]) -> Different | 
     return None
 
 
-def _by_canonical(a: Network, b: Network) -> Answer | None:
+def _by_canonical(a: Network, b: Network, watch: Callable[[int], None] | None, seconds: float | None) -> Answer | None:
     """The polynomial methods, cheap ones first; None when none of them decides."""
     points = _few_points(a.domain)
     answer: Answer | None = _different(a, b, islice(points, 2))
@@ -201,7 +201,7 @@ def _by_canonical(a: Network, b: Network) -> Answer | None:
         answer = _by_normal_forms(a, b)
     if answer is None and _first_rank(a, b) <= 1:
         on_a_line = isinstance(a.domain, Space) or a.widths[0] == 1
-        answer = _by_cells(a, b, CELLS, kind="one variable" if on_a_line else "cells")
+        answer = _by_cells(a, b, CELLS, watch, seconds, "one variable" if on_a_line else "cells")
         answer = None if isinstance(answer, Undecided) else answer
     return answer
 

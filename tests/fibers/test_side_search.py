@@ -1,7 +1,7 @@
 """Counting choices of sides without listing them, against brute force over all subsets (theory §2.3, §2.6)."""
 
 import random
-from itertools import product
+from itertools import pairwise, product
 from math import comb
 
 import pytest
@@ -83,6 +83,21 @@ def test_the_interval_of_a_search_that_ends_early_is_true(case, budget):
         patch.setattr(side_search, "BLOCK", 3)
         low, high = interval(lambda: OneSignedSearch(base, rows).count(budget))
         assert low <= expected <= high <= 2 ** len(rows)
+
+
+def test_the_longer_the_search_the_narrower_the_interval():
+    """What has been looked at is decided: the ends close in on the number of sets."""
+    base, rows = (0, 1), ((-3, 3), (-2, 2), (-2, 1), (1, -2), (3, -3))
+    expected = one_signed_by_hand(base, rows)
+    ends = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(side_search, "TAIL", 1)
+        patch.setattr(side_search, "BLOCK", 3)
+        for budget in range(100):
+            ends.append(interval(lambda budget=budget: OneSignedSearch(base, rows).count(budget)))
+    assert all(old[0] <= low <= expected <= high <= old[1] <= 2**5 for old, (low, high) in pairwise(ends))
+    assert ends[-1] == (expected, expected)
+    assert any(expected < high < 2**4 for _, high in ends)
 
 
 def test_a_popcount_without_numpy_2_gives_the_same(monkeypatch):
