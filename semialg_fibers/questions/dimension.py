@@ -93,7 +93,7 @@ def rank_by_weights(net: Network, largest: int, budget: int = 100_000) -> int:
     Random points come first: where they reach `largest` no cell is visited. Cells on which a preactivation vanishes
     are left out, which is right if f is zero on them whatever the weights nearby are.
 
-    Implements: theory §9; beyond §5.
+    Implements: theory §9.
 
     Raises:
         BudgetExceededError: when the points do not settle it and there are more than `budget` cells.
