@@ -159,10 +159,15 @@ def same_function(
     _comparable(a, b, method)
     if method == "exact":
         return _by_cells(a, b, budget, watch, seconds)
-    answer = _by_canonical(a, b, watch, seconds)
-    if answer is None and method == "canonical":
+    answer = _by_canonical(a, b)
+    if answer is not None:
+        return answer
+    if _first_rank(a, b) <= 1:  # functions of one linear form have few cells
+        on_a_line = isinstance(a.domain, Space) or a.widths[0] == 1
+        return _by_cells(a, b, max(budget, CELLS), watch, seconds, "one variable" if on_a_line else "cells")
+    if method == "canonical":
         return Undecided(a, b, "the polynomial methods do not apply to this pair; method exact looks at all cells")
-    return answer if answer is not None else _by_cells(a, b, budget, watch, seconds)
+    return _by_cells(a, b, budget, watch, seconds)
 
 
 def _comparable(a: Network, b: Network, method: str) -> None:
@@ -187,7 +192,7 @@ def _different(a: Network, b: Network, points: Iterator[Vector]) -> Different | 
     return None
 
 
-def _by_canonical(a: Network, b: Network, watch: Callable[[int], None] | None, seconds: float | None) -> Answer | None:
+def _by_canonical(a: Network, b: Network) -> Answer | None:
     """The polynomial methods, cheap ones first; None when none of them decides."""
     points = _few_points(a.domain)
     answer: Answer | None = _different(a, b, islice(points, 2))
@@ -199,10 +204,6 @@ def _by_canonical(a: Network, b: Network, watch: Callable[[int], None] | None, s
         answer = _by_arrangement(a, b)
     if answer is None and isinstance(a.domain, Space) and max(len(a.layers), len(b.layers)) <= 3:
         answer = _by_normal_forms(a, b)
-    if answer is None and _first_rank(a, b) <= 1:
-        on_a_line = isinstance(a.domain, Space) or a.widths[0] == 1
-        answer = _by_cells(a, b, CELLS, watch, seconds, "one variable" if on_a_line else "cells")
-        answer = None if isinstance(answer, Undecided) else answer
     return answer
 
 
