@@ -5,23 +5,36 @@ Data go to stdout, messages to stderr. Exit: 0 done, 2 refused (one sentence say
 
 from __future__ import annotations
 
-import io
 import json
-import os
 import signal
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import suppress
-from types import FrameType
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from semialg_fibers import gallery
-from semialg_fibers.errors import LONGEST, BudgetExceededError, CertificateRejected, SemialgError
+from semialg_fibers.errors import BudgetExceededError, CertificateRejected, SemialgError
 from semialg_fibers.exchange.files import write_network, write_text
-from semialg_fibers.terminal import PREFIX, emit, enumerating, forget_output, load, refuse_starvation, runner, watched
+from semialg_fibers.terminal import (
+    PREFIX,
+    Terminated,
+    chosen_form,
+    emit,
+    enumerating,
+    forget_output,
+    in_commands,
+    load,
+    of_kind,
+    refuse,
+    refuse_starvation,
+    runner,
+    steady_output,
+    terminate,
+    watched,
+)
 from semialg_fibers.verify.effort import BUDGET
 
 KINDS = ["arrangement", "symmetry", "fiber", "components", "laws"]
@@ -45,7 +58,10 @@ def describe(net: str, as_json: bool) -> None:
     from semialg_fibers.questions.summary import summary
 
     told = summary(load(net))
-    click.echo(json.dumps(told.to_json(), indent=1, ensure_ascii=False) if as_json else "\n".join(_told(told)))
+    if as_json:
+        click.echo(json.dumps(in_commands(told.to_json()), indent=1, ensure_ascii=False))
+    else:
+        click.echo(in_commands("\n".join(_told(told))))
 
 
 def _told(told: Any) -> Iterator[str]:
@@ -100,15 +116,16 @@ def _counted(types: tuple[str, ...]) -> str:
 
 @cli.command()
 @click.argument("net")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
+@click.option("--format", "form", type=click.Choice(FORMATS), help="By FILE's ending, or text.")
 @click.option("--component", type=int, help="Only the component with this number, from 0.")
 @click.option("-o", "--output", metavar="FILE", help="Write to this file instead of stdout.")
-def fiber(net: str, form: str, component: int | None, output: str | None) -> None:
+def fiber(net: str, form: str | None, component: int | None, output: str | None) -> None:
     """The fiber: every component with its equations, inequalities and dimension."""
-    from semialg_fibers.exchange.exporters import WRITERS
+    from semialg_fibers.exchange.exporters import BY_SUFFIX, WRITERS
     from semialg_fibers.fibers.bottleneck import fiber as fiber_of
 
-    emit(WRITERS[form](fiber_of(load(net)), component), output)
+    write = WRITERS[chosen_form(form, output, BY_SUFFIX)]
+    emit(write(fiber_of(load(net)), component), output)
 
 
 @cli.command()
@@ -137,7 +154,7 @@ def dimension(net: str, workers: int | None, dask: str | None, checkpoint: str |
         click.echo(f"local dimension at most {told.upper_bound} (kernel of the Jacobian)")
     names = ("dimension", "local_dimension", "functional_dimension")
     for reason in filter(None, [told.refusal, *(told.open.get(name) for name in names)]):
-        click.echo(reason, err=True)
+        click.echo(in_commands(reason), err=True)
 
 
 @cli.command()
@@ -170,10 +187,10 @@ def atlas(
     from semialg_fibers.exchange.atlas_tables import BY_SUFFIX, WRITERS
     from semialg_fibers.questions.atlas import atlas as atlas_of
 
+    write = WRITERS[chosen_form(form, output, BY_SUFFIX)]
     with runner("patterns", workers, dask, checkpoint) as work:
         found = atlas_of(*widths, runner=work)
-    form = form or BY_SUFFIX.get(os.path.splitext(output or "")[1].lower(), "text")
-    emit(WRITERS[form](found), output)
+    emit(write(found), output)
 
 
 @cli.command()
@@ -206,9 +223,10 @@ def plot(net: str, output: str, kind: str, **options: Any) -> None:
 
     More than two inputs are cut by the plane through 0 along the first two independent rows of A1.
     """
-    from semialg_fibers.plots.canvas import save
+    from semialg_fibers.plots.canvas import FORMATS, save
     from semialg_fibers.plots.pictures import picture_of
 
+    of_kind(output, "a picture", [f".{form}" for form in FORMATS])
     save(picture_of(load(net), kind, **options), output)
 
 
@@ -219,6 +237,7 @@ def report(net: str, output: str) -> None:
     """A page: verdicts with reasons, equations, dimensions, pictures, certificates. It needs no network connection."""
     from semialg_fibers.report.page import report_html
 
+    of_kind(output, "a page", [".html", ".htm"])
     write_text(report_html(load(net)), output)
 
 
@@ -231,14 +250,19 @@ def report(net: str, output: str) -> None:
 @click.option("--json", "as_json", is_flag=True, help="A certificate file, for the command check.")
 def same(a: str, b: str, method: str, cells: int, seconds: float | None, as_json: bool) -> int:
     """Do A and B compute the same function? Exit 0 same, 1 different, 3 undecided."""
+    source = click.get_current_context().get_parameter_source
+    idle = next((name for name in ("cells", "seconds") if source(name) is not ParameterSource.DEFAULT), None)
+    if method == "canonical" and idle is not None:
+        raise click.UsageError(f"--{idle} is for --method auto and exact.")
     from semialg_fibers.exchange.certificates import certificate_to_json
     from semialg_fibers.questions.equivalence import Undecided, same_function
 
     with watched("cells") as watch:
         answer = same_function(load(a), load(b), method, cells, watch, seconds)
     if isinstance(answer, Undecided):
-        document = json.dumps({"claim": "undecided", "reason": answer.reason}, ensure_ascii=False)
-        click.echo(document if as_json else f"undecided: {answer.reason}")
+        reason = in_commands(answer.reason)
+        document = json.dumps({"claim": "undecided", "reason": reason}, ensure_ascii=False)
+        click.echo(document if as_json else f"undecided: {reason}")
         return 3
     if as_json:
         click.echo(certificate_to_json(answer.a, answer.b, answer.certificate), nl=False)
@@ -277,7 +301,7 @@ def check(certificate: str, budget: int) -> int:
         click.echo(f"rejected: {error.message}")
         return 1
     except BudgetExceededError as error:
-        click.echo(error.message)
+        click.echo(in_commands(error.message))
         return 3
     click.echo(f"verified: {stored.claim}")
     return 0
@@ -291,6 +315,8 @@ def prove(name: str, latex: bool, as_json: bool) -> None:
     """A theorem with its proof, every step checked. NAME: permutation_symmetry, positive_scaling, sign_flip, ..."""
     from semialg_fibers.verify.theorems import theorem
 
+    if as_json and latex:
+        raise click.UsageError("--json and --latex exclude each other.")
     derivation = theorem(name)
     gap = derivation.gap()
     if gap is not None:
@@ -312,13 +338,14 @@ def convert(model: str, output: str, order: str | None, root_bits: int | None, l
     from semialg_fibers.exchange.chain import ExchangeNote
     from semialg_fibers.exchange.importers import read_model
 
+    of_kind(output, "a network file", [".json"])
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         net = read_model(model, order.split(",") if order is not None else None, root_bits, logits)
     write_network(net, output)
     for note in told:
         if issubclass(note.category, ExchangeNote):
-            click.echo(f"note: {note.message}", err=True)
+            click.echo(f"note: {in_commands(str(note.message))}", err=True)
     click.echo(f"{net}, {net.parameter_count} parameters", err=True)
 
 
@@ -329,27 +356,12 @@ def show_gallery() -> None:
         click.echo(f"{PREFIX}{name}  {gallery.about(name)}")
 
 
-class _Terminated(BaseException):
-    """SIGTERM arrived."""
-
-
-def _terminate(signum: int, frame: FrameType | None) -> None:
-    raise _Terminated
-
-
 def main() -> None:
     """Run the command line and exit with the contract's codes."""
-    signal.signal(signal.SIGTERM, _terminate)
+    signal.signal(signal.SIGTERM, terminate)
     refuse_starvation()
     sys.set_int_max_str_digits(0)  # 2000! has more digits than Python would print; files have a limit of their own
-    if sys.stdout is None:  # closed: let writing fail as on a full disk, instead of losing the data in silence
-        sys.stdout = open(os.devnull)  # noqa: SIM115
-    elif isinstance(sys.stdout, io.TextIOWrapper):
-        # PYTHONUNBUFFERED: what a full disk does not take of one write would be lost in silence.
-        if isinstance(sys.stdout.buffer, io.RawIOBase):
-            sys.stdout = open(sys.stdout.fileno(), "w", encoding=sys.stdout.encoding, closefd=False)  # noqa: SIM115
-        # An encoding without ≥ shows it as \u2265, which JSON can read.
-        sys.stdout.reconfigure(errors="backslashreplace")
+    steady_output()
     sys.exit(run(sys.argv[1:]))
 
 
@@ -360,40 +372,28 @@ def run(arguments: list[str]) -> int:
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except SemialgError as error:
-        return _refuse(error.message)
+        return refuse(error.message)
     except click.ClickException as error:
         if not arguments:  # nothing was asked: click's message is the help
             error.show()
             return 2
-        return _refuse(f"{error.format_message()} {_hint(error)}")
+        context = getattr(error, "ctx", None)
+        hint = f"Try '{context.command_path} --help'." if context else ""
+        return refuse(f"{error.format_message()} {hint}")
     except (KeyboardInterrupt, click.Abort):
         return 130
-    except _Terminated:
+    except Terminated:
         return 143
     except (BrokenPipeError, SystemExit):  # click turns a broken pipe into SystemExit
         forget_output()  # the reader has gone: nothing more to say to it
         return 0
     except (MemoryError, RecursionError) as error:
-        return _refuse(f"the input is too large for this machine ({type(error).__name__})")
+        return refuse(f"the input is too large for this machine ({type(error).__name__})")
     except UnicodeError:  # a path with half of a surrogate pair, which click asks the system about
-        return _refuse("an argument holds characters that are no text")
+        return refuse("an argument holds characters that are no text")
     except OSError as error:
         forget_output()
-        return _refuse(f"the output cannot be written ({error.strerror or error})")
-
-
-def _hint(error: click.ClickException) -> str:
-    context = getattr(error, "ctx", None)
-    return f"Try '{context.command_path} --help'." if context else ""
-
-
-def _refuse(sentence: str) -> int:
-    words = " ".join(sentence.split())
-    if len(words) > LONGEST:  # click repeats an argument whole
-        words = f"{words[:LONGEST]}... ({len(words):,} characters)"
-    with suppress(OSError):  # nobody may be reading; the exit code still tells
-        click.echo(f"error: {words}", err=True)
-    return 2
+        return refuse(f"the output cannot be written ({error.strerror or error})")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,12 @@ Main definitions
     emit           text to stdout, or to a file as a whole
     runner         where an enumeration runs: here, in processes, on a cluster, kept in a checkpoint
     watched        a progress bar on a terminal, nothing in a pipe
+    chosen_form    what to write, as stated or by the ending of the file's name
+    of_kind        a file's name with one of the endings that a command writes
+    in_commands    a sentence whose advice is for Python, with what to do on the command line instead
+    refuse         one line on stderr, and the exit code
+    terminate      SIGTERM as an exception, `Terminated`
+    steady_output  stdout so that nothing is lost in silence
     refuse_starvation   a sentence and exit code 2 where FLINT gets no memory, instead of its abort
 
 References: the contract's command line in docs/conventions.md.
@@ -12,20 +18,48 @@ References: the contract's command line in docs/conventions.md.
 
 from __future__ import annotations
 
+import ast
 import ctypes
+import io
 import os
+import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from types import FrameType
 from typing import Any
 
 import click
 
 from semialg_fibers import gallery
+from semialg_fibers.errors import LONGEST, InvalidNetworkError
 from semialg_fibers.exchange.files import read_network, write_text
+from semialg_fibers.geometry.scalar import shown
 from semialg_fibers.networks.layer import Network
 
 PREFIX = "gallery:"
+
+# Advice for Python → what to do on the command line.
+_ADVICE: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
+    (r"substitute values for (.+?), as in net\.subs\(\{\.\.\.\}\)", r"write values for \1 in the network file"),
+    (r"put numbers in with \.subs of the component first", "write numbers for them in the network file"),
+    (
+        r'declare (it|a letter for it), as in Symbol\("(\w+)", positive=True\), or substitute (a number|numbers)',
+        r'declare \1 in the network file, as in "symbols": {"\2": "positive"}, or write \3 there',
+    ),
+    (
+        "substitute numbers, or ask the components for their dimensions",
+        "write numbers in the network file; the command fiber shows the dimension of each component",
+    ),
+    (r"order=\[\.\.\.\]", "--order A,B,..."),
+    (r"order=(\['.*?'\])", lambda found: f"--order {','.join(ast.literal_eval(found[1]))}"),
+    ("with logits=True", "with --logits"),
+    ("root_bits=53", "--root-bits 53"),
+    (r"`check\(budget=\.\.\.\)`, or by the option --budget", "the option --budget"),
+    ("; plane=", "; in Python, plane="),
+    (": restrict it to a plane", "; --kind arrangement restricts it to one"),
+    ("span no plane: state one", "span no plane; in Python, plot_arrangement takes another one"),
+)
 
 
 def load(source: str) -> Network:
@@ -39,6 +73,60 @@ def emit(text: str, output: str | None) -> None:
         click.echo(text, nl=False)
     else:
         write_text(text, output)
+
+
+def chosen_form(form: str | None, output: str | None, endings: Mapping[str, str]) -> str:
+    """Give the format that is stated, else the one of the file's ending; text on stdout and without an ending.
+
+    Raises:
+        InvalidNetworkError: for an ending that says nothing.
+    """
+    if form is not None:
+        return form
+    ending = os.path.splitext(output or "")[1].lower()
+    if ending and ending not in endings:
+        raise InvalidNetworkError(
+            f"files of type {shown(ending)} are not written; state --format, or take one of {', '.join(endings)}"
+        )
+    return endings[ending] if ending else "text"
+
+
+def of_kind(output: str, what: str, endings: Sequence[str]) -> str:
+    """Give the file's name, which has one of the endings.
+
+    Raises:
+        InvalidNetworkError: for another ending, or none.
+    """
+    if os.path.splitext(output)[1].lower() not in endings:
+        known = ", ".join(endings[:-1]) + " or " * (len(endings) > 1) + endings[-1]
+        raise InvalidNetworkError(f"the name of {what} ends in {known}, got {shown(output)}", file=output)
+    return output
+
+
+def in_commands(told: Any) -> Any:
+    """Give a sentence, or what holds sentences, with advice for Python replaced by what the command line offers.
+
+    >>> in_commands({"reason": "this needs numbers: substitute values for a, b, as in net.subs({...})"})
+    {'reason': 'this needs numbers: write values for a, b in the network file'}
+    """
+    if isinstance(told, dict):
+        return {key: in_commands(value) for key, value in told.items()}
+    if isinstance(told, list | tuple):
+        return [in_commands(value) for value in told]
+    if isinstance(told, str):
+        for pattern, advice in _ADVICE:
+            told = re.sub(pattern, advice, told)
+    return told
+
+
+def refuse(sentence: str) -> int:
+    """Say on stderr in one line why a command is refused; give the exit code."""
+    words = " ".join(in_commands(sentence).split())
+    if len(words) > LONGEST:  # click repeats an argument whole
+        words = f"{words[:LONGEST]}... ({len(words):,} characters)"
+    with suppress(OSError):  # nobody may be reading; the exit code still tells
+        click.echo(f"error: {words}", err=True)
+    return 2
 
 
 def enumerating(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -83,6 +171,27 @@ def watched(what: str) -> Iterator[Callable[[int], None] | None]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda count: bar.update(task, completed=count)
+
+
+class Terminated(BaseException):
+    """SIGTERM arrived."""
+
+
+def terminate(signum: int, frame: FrameType | None) -> None:
+    """Handle SIGTERM."""
+    raise Terminated
+
+
+def steady_output() -> None:
+    """Let writing to stdout fail where it cannot be written, instead of losing data in silence."""
+    if sys.stdout is None:  # closed: let writing fail as on a full disk
+        sys.stdout = open(os.devnull)  # noqa: SIM115
+    elif isinstance(sys.stdout, io.TextIOWrapper):
+        # PYTHONUNBUFFERED: what a full disk does not take of one write would be lost in silence.
+        if isinstance(sys.stdout.buffer, io.RawIOBase):
+            sys.stdout = open(sys.stdout.fileno(), "w", encoding=sys.stdout.encoding, closefd=False)  # noqa: SIM115
+        # An encoding without ≥ shows it as \u2265, which JSON can read.
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def forget_output() -> None:

@@ -378,7 +378,7 @@ def test_help(command, option, capfd):
         (["fiber", "gallery:line_1_1_1_1", "--component", "1.5"], "1.5"),
         (["fiber", "gallery:line_1_1_1_1", "--component"], "--component"),
         (["fiber", "gallery:line_1_1_1_1", "--format", "xml"], "'text', 'latex', 'json'"),
-        (["describe", ""], "no such file"),
+        (["describe", ""], "the path is empty"),
         (["describe", "a\0b"], "null"),
         (["describe", "a\udcff\n"], "no such file"),
     ],

@@ -307,7 +307,5 @@ def nearest_arrays(net: Network, form: str) -> tuple[list[tuple[Any, Any]], str]
         rounded += sum(not is_exact for row in rows for _, is_exact in row)
         values = np.array([[value for value, _ in row] for row in rows], dtype=np.float64)
         arrays.append((values[:, :-1].copy(), values[:, -1].copy()))
-    return (
-        arrays,
-        f"{rounded} of {net.parameter_count} parameters were rounded to the nearest {form}" if rounded else "",
-    )
+    share = f"{rounded} of {net.parameter_count} parameters {'was' if rounded == 1 else 'were'}"
+    return arrays, f"{share} rounded to the nearest {form}" if rounded else ""

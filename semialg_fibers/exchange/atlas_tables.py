@@ -176,4 +176,4 @@ WRITERS: dict[str, Callable[[Atlas], str]] = {
     "latex": atlas_to_latex,
     "json": atlas_to_json,
 }
-BY_SUFFIX = {".csv": "csv", ".tex": "latex", ".json": "json"}
+BY_SUFFIX = {".txt": "text", ".csv": "csv", ".tex": "latex", ".json": "json"}

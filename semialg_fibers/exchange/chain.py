@@ -24,7 +24,7 @@ from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, Semi
 from semialg_fibers.exchange.json_text import MAX_MATRIX_BYTES, MAX_ROW_DIGITS
 from semialg_fibers.geometry.floats import MAX_ENTRIES
 from semialg_fibers.geometry.linear import Matrix
-from semialg_fibers.geometry.scalar import MAX_DIGITS, ONE, ZERO, Vector, shown
+from semialg_fibers.geometry.scalar import MAX_DIGITS, ONE, ZERO, Vector, quantity, shown
 from semialg_fibers.networks.layer import Layer, Network
 
 MAX_ROOT_BITS = 4096
@@ -66,9 +66,11 @@ class Chain:
             InvalidNetworkError: when it has another one.
         """
         if not 1 <= width <= MAX_ENTRIES:
-            raise InvalidNetworkError(f"{node} takes {width} inputs, expected 1..{MAX_ENTRIES:,}")
+            raise InvalidNetworkError(f"{node} takes {quantity(width, 'input')}, expected 1..{MAX_ENTRIES:,}")
         if self._width is not None and self._width != width:
-            raise InvalidNetworkError(f"widths do not chain: {node} takes {width} inputs, it is given {self._width}")
+            raise InvalidNetworkError(
+                f"widths do not chain: {node} takes {quantity(width, 'input')}, it is given {self._width}"
+            )
         self._width = width
         if self._rectified:
             self._closed.append(Layer(diagonal((ONE,) * width, node), (ZERO,) * width))
@@ -83,7 +85,9 @@ class Chain:
         outputs, inputs = matrix.shape
         shift = (ZERO,) * outputs if offset is None else tuple(offset)
         if len(shift) != outputs:
-            raise InvalidNetworkError(f"{node}: the bias has {len(shift)} entries, the weight gives {outputs} outputs")
+            raise InvalidNetworkError(
+                f"{node}: the bias has {quantity(len(shift), 'entry')}, the weight gives {quantity(outputs, 'output')}"
+            )
         self.expect(inputs, node)
         self._entries = within_total(self._entries, outputs * inputs, node)
         inner: Vector | None = None
@@ -224,7 +228,8 @@ class Chain:
             rounded += not is_exact
             scales += (gamma[i] * inverse,)
         if rounded:
-            self.notes.append(f"{node}: {rounded} irrational roots were rounded to {root_bits} significant bits")
+            roots = f"{quantity(rounded, 'irrational root')} {'was' if rounded == 1 else 'were'}"
+            self.notes.append(f"{node}: {roots} rounded to {root_bits} significant bits")
         self.scaling(scales, tuple(b - s * m for b, s, m in zip(beta, scales, mean, strict=True)), node)
 
 

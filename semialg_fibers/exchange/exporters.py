@@ -4,7 +4,7 @@ Main results
     to_text, to_latex, to_json                            for people, papers, programs
     to_smtlib, to_singular, to_macaulay2, to_sage, to_mathematica    for solvers and algebra systems
     from_json                                             what `to_json` wrote, as a document that exports again
-    WRITERS                                               the same by the name of the format
+    WRITERS, BY_SUFFIX                                    the same by the name of the format; that by a file's ending
 
 Each takes a `BasicSet`, a `SemialgebraicSet`, a `FiberComponent`, a `Fiber` (with `component`: only the one with this
 number) or a `Document`. Every number is exact, every inequality keeps its strictness.
@@ -131,4 +131,15 @@ WRITERS: dict[str, Callable[..., str]] = {
     "macaulay2": to_macaulay2,
     "sage": to_sage,
     "mathematica": to_mathematica,
+}
+BY_SUFFIX = {
+    ".txt": "text",
+    ".tex": "latex",
+    ".json": "json",
+    ".smt2": "smtlib",
+    ".sing": "singular",
+    ".m2": "macaulay2",
+    ".sage": "sage",
+    ".m": "mathematica",
+    ".wl": "mathematica",
 }

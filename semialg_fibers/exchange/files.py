@@ -35,12 +35,15 @@ def source_of(path: Any) -> str:
     """Give a path as text.
 
     Raises:
-        InvalidNetworkError: for what is no path.
+        InvalidNetworkError: for what is no path, or an empty one.
     """
     try:
-        return os.fsdecode(path)
+        source = os.fsdecode(path)
     except TypeError:
         raise InvalidNetworkError(f"a path is a text or a pathlib.Path, got {shown(path)}", value=path) from None
+    if not source:
+        raise InvalidNetworkError("the path is empty; give the path of a file", value=path, file=source)
+    return source
 
 
 @checked

@@ -72,8 +72,16 @@ class _Parser:
     def whole(self) -> Scalar:
         value = self.formula()
         if self.tokens.next.kind != "end":
-            raise self.fail(f"{shown(self.tokens.next.text)} is unexpected; write * between factors")
+            raise self.unexpected()
         return value
+
+    def unexpected(self) -> InvalidNetworkError:
+        word = self.tokens.next.text
+        if word == "**":
+            return self.fail("a power of a power needs parentheses, as in (x**2)**3; an exponent is one whole number")
+        if word == ")":
+            return self.fail("a parenthesis is closed that was not opened")
+        return self.fail(f"{shown(word)} is unexpected; write * between factors")
 
     def formula(self) -> Scalar:
         value = self.term()
@@ -123,7 +131,8 @@ class _Parser:
             self.deeper()
             value = self.formula()
             if not self.take(")"):
-                raise self.fail("a parenthesis is not closed")
+                ended = self.tokens.next.kind == "end"
+                raise self.fail("a parenthesis is not closed") if ended else self.unexpected()
             self.depth -= 1
             return value
         kind, word, _ = self.tokens.step()

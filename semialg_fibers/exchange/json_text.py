@@ -23,7 +23,7 @@ from semialg_fibers.exchange.json_values import Number, Object, check_size, keys
 from semialg_fibers.geometry.domain import Box, Domain, Orthant, Space
 from semialg_fibers.geometry.expression import Expression
 from semialg_fibers.geometry.linear import Matrix
-from semialg_fibers.geometry.scalar import MAX_DIGITS, parse_rational
+from semialg_fibers.geometry.scalar import MAX_DIGITS, parse_rational, quantity
 from semialg_fibers.geometry.signs import DECLARATIONS, declared, described
 from semialg_fibers.networks.layer import Layer, Network
 
@@ -222,7 +222,7 @@ class _Reader:
             entries = list_of(row, where, "numbers", layer=number, row=i)
             width = len(entries) if width is None else width
             if len(entries) != width:
-                count = f"{len(entries)} entries, expected {width}"
+                count = f"{quantity(len(entries), 'entry')}, expected {width}"
                 if i == 0:
                     reason = f"widths do not chain, the row has {count} as layer {number - 1} has rows"
                 else:
@@ -238,10 +238,8 @@ class _Reader:
             numerators.append(above)
             denominators.append(common)
         if len(bias) != len(rows):
-            raise InvalidNetworkError(
-                f"layer {number}: the bias has {len(bias)} entries, the weight {len(rows)} rows; give one per row",
-                layer=number,
-            )
+            sizes = f"the bias has {quantity(len(bias), 'entry')}, the weight {quantity(len(rows), 'row')}"
+            raise InvalidNetworkError(f"layer {number}: {sizes}; give one per row", layer=number)
         where = f"layer {number}, bias entry"
         offset = [_entry(entry, f"{where} {i + 1}", self.letters, layer=number, row=i) for i, entry in enumerate(bias)]
         if self.letters:
@@ -274,14 +272,15 @@ class _Reader:
             )
         pairs = list_of(keys_of(value, "domain", ["box"])["box"], "domain, box", "pairs [low, high]")
         if len(pairs) != inputs:
-            raise InvalidNetworkError(
-                f"domain, box: {len(pairs)} pairs, the network has {inputs} inputs; give one pair [low, high] per input"
-            )
+            sizes = f"{quantity(len(pairs), 'pair')}, the network has {quantity(inputs, 'input')}"
+            raise InvalidNetworkError(f"domain, box: {sizes}; give one pair [low, high] per input")
         corners = []
         for j, pair in enumerate(pairs):
             where = f"domain, box, pair {j + 1}"
             if len(list_of(pair, where, "two ends", column=j)) != 2:
-                raise InvalidNetworkError(f"{where}: expected [low, high], got {len(pair)} entries", column=j)
+                raise InvalidNetworkError(
+                    f"{where}: expected [low, high], got {quantity(len(pair), 'entry')}", column=j
+                )
             low, high = (_entry(end, where, column=j) for end in pair)
             if low >= high:
                 raise InvalidNetworkError(f"{where}: low must be below high; widen the interval", column=j)

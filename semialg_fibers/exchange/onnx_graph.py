@@ -20,7 +20,7 @@ from semialg_fibers.errors import InexactInputError, InvalidNetworkError, Unsupp
 from semialg_fibers.exchange.chain import MAX_IDENTITY, Chain, scaled_rows
 from semialg_fibers.exchange.files import MAX_MODEL_BYTES
 from semialg_fibers.geometry.floats import dyadic_matrix, dyadic_vector
-from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, exact_from_float, shown
+from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, exact_from_float, quantity, shown
 from semialg_fibers.networks.layer import Network
 
 if TYPE_CHECKING:
@@ -74,9 +74,8 @@ class _Reader:
         self.most = max([MAX_IDENTITY, *(constant.size for constant in self.constants.values())])
         inputs = [value for value in graph.input if value.name not in self.constants]
         if len(inputs) != 1 or len(graph.output) != 1:
-            raise UnsupportedError(
-                f"the graph has {len(inputs)} inputs and {len(graph.output)} outputs, expected one each"
-            )
+            sizes = f"{quantity(len(inputs), 'input')} and {quantity(len(graph.output), 'output')}"
+            raise UnsupportedError(f"the graph has {sizes}, expected one each")
         self.input = inputs[0]
         self.moving = self._changing()
         self._start()

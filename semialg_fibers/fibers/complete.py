@@ -26,6 +26,7 @@ from semialg_fibers.fibers.balance import Balance, Feasibility
 from semialg_fibers.fibers.component import LazySequence
 from semialg_fibers.fibers.strata import Frame, Sides, Stratum, StratumIndex, checked_index
 from semialg_fibers.geometry.arguments import checked, checked_methods
+from semialg_fibers.geometry.scalar import numbered
 from semialg_fibers.networks.arrangement import arrangement
 from semialg_fibers.networks.layer import Network
 
@@ -157,7 +158,9 @@ class CompleteFiber:
         count = len(self.frame.planes)
         wrong = next((i for i in (*flipped, *split) if not 0 <= i < count), None)
         if wrong is not None:
-            raise InvalidNetworkError(f"essential hyperplanes 0 to {count - 1} have sides, got {wrong}", value=wrong)
+            raise InvalidNetworkError(
+                f"{numbered('essential hyperplane', 0, count - 1)} have sides, got {wrong}", value=wrong
+            )
         return self.frame.balance(tuple(flipped), tuple(split)).feasibility(split_ghosts)
 
     def stratum(self, index: StratumIndex) -> Stratum | None:

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 from flint import fmpq
 
-from semialg_fibers.errors import UndecidedSignError
 from semialg_fibers.fibers.block import positive_ratio
 from semialg_fibers.fibers.component import (
     Conditions,
@@ -34,6 +33,7 @@ from semialg_fibers.fibers.component import (
     times,
 )
 from semialg_fibers.fibers.conditions import ALWAYS, AllVanish, Alternatives
+from semialg_fibers.fibers.hiding import largest
 from semialg_fibers.fibers.letters import FreshSymbols, Letters
 from semialg_fibers.fibers.specialisation import anew
 from semialg_fibers.geometry.arguments import checked_methods
@@ -104,12 +104,9 @@ class HiddenFrame:
         return max(row[-1] / row[self.column] for row in self.rows)
 
     @property
-    def ends(self) -> tuple[fmpq, ...]:
-        """The largest of the numbers b2_j / A2_ji, or all of them where letters leave open which it is."""
-        try:
-            return (self.lowest,)
-        except UndecidedSignError:
-            return tuple(dict.fromkeys(row[-1] / row[self.column] for row in self.rows))
+    def ends(self) -> tuple[Scalar, ...]:
+        """The largest of the numbers b2_j / A2_ji, or those of which letters leave open which it is."""
+        return largest(row[-1] / row[self.column] for row in self.rows)
 
     def flipped_first(self, flips: Sequence[int]) -> list[Form]:
         """Give the rows of [A1 | b1] after the flips, not scaled, not translated."""

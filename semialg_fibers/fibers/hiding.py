@@ -155,6 +155,19 @@ def ends_of_translation(net: Network, i: int, users: Iterable[int]) -> tuple[fmp
     return tuple(second.offset[j] / second.matrix[j, i] for j in users)
 
 
+def largest(values: Iterable[Scalar]) -> tuple[Scalar, ...]:
+    """Give those whose maximum is the maximum of all: what another one is sure to reach or exceed is left out.
+
+    >>> largest([fmpq(-2), fmpq(-1), fmpq(-1)])
+    (-1,)
+    """
+    kept: list[Scalar] = []
+    for value in values:
+        if not any(signs_of(other - value) <= {0, 1} for other in kept):
+            kept = [other for other in kept if not signs_of(value - other) <= {0, 1}] + [value]
+    return tuple(kept)
+
+
 def lowest_translation(net: Network, i: int, users: Iterable[int]) -> fmpq | None:
     """Give max_j b2_j / A2_ji over the users of column i; None when it has none.
 

@@ -27,7 +27,7 @@ from semialg_fibers.fibers.component import exact_layers
 from semialg_fibers.geometry.domain import Domain, Form, negated
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.recession import Recession, recession
-from semialg_fibers.geometry.scalar import ZERO, Vector, dot
+from semialg_fibers.geometry.scalar import ZERO, Vector, dot, quantity
 from semialg_fibers.geometry.semialgebraic import random_positive, random_rational
 from semialg_fibers.networks.arrangement import Arrangement, arrangement, oriented
 from semialg_fibers.networks.layer import Network
@@ -318,7 +318,8 @@ def checked_index(frame: Frame, index: StratumIndex) -> StratumIndex:
     """
     if len(index.essential) != len(frame.planes) or index.width != frame.width:
         raise InvalidNetworkError(
-            f"an index of this fiber has {len(frame.planes)} essential hyperplanes and {frame.width} neurons, got "
+            f"an index of this fiber has {quantity(len(frame.planes), 'essential hyperplane')} and "
+            f"{quantity(frame.width, 'neuron')}, got "
             f"{len(index.essential)} and {index.width}"
         )
     return index

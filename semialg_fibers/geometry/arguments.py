@@ -24,6 +24,7 @@ import types
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from math import isfinite
 from typing import Any, TypeVar, Union, get_args, get_origin
 
 from semialg_fibers.errors import InvalidNetworkError
@@ -183,6 +184,10 @@ def _expected(value: Any, alternatives: tuple[_Alternative, ...], name: str) -> 
                 _expected(member, each.members, f"{name}[{i}]")
     words = " or ".join(_words(kinds)) + (f", at least {least}" if least is not None else "")
     words += f" and at most {most:,}" if most is not None else ""
+    if float in kinds and isinstance(value, float) and not isfinite(value):
+        words = words.replace(WORDS[float], "a finite number", 1)
+    elif numeric and isinstance(value, int | float) and abs(value) >= 10**DIGITS:
+        words += f", of at most {DIGITS} digits"
     raise InvalidNetworkError(
         f"{name}{': ' if name else ''}expected {words}, got {told(value)}{_advice(value, kinds)}",
         argument=name,

@@ -206,7 +206,9 @@ def _path(path: object) -> str:
         text = os.fspath(path)  # type: ignore[call-overload]
     except TypeError:
         text = None
-    if not isinstance(text, str) or not text or "\0" in text:
+    if text == "":
+        raise InvalidNetworkError("the path of the checkpoint is empty; give the path of a file", value=path)
+    if not isinstance(text, str) or "\0" in text:
         raise InvalidNetworkError(f"the path of a checkpoint is a text, got {shown(path)}", value=path)
     return text
 

@@ -23,7 +23,7 @@ from flint import fmpq
 
 from semialg_fibers.errors import InvalidNetworkError
 from semialg_fibers.geometry.arguments import whole_number
-from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, affine_value, dot, shown, vector
+from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, affine_value, dot, quantity, shown, vector
 
 Form = Vector
 
@@ -65,7 +65,7 @@ class Domain(ABC):
         """Say whether the point lies in the domain, boundary included."""
         x = vector(point)
         if len(x) != self.dimension:
-            raise InvalidNetworkError(f"expected a point with {self.dimension} coordinates, got {len(x)}")
+            raise InvalidNetworkError(f"expected a point with {quantity(self.dimension, 'coordinate')}, got {len(x)}")
         return all(affine_value(form, x) >= 0 for form in self.constraints())
 
 
@@ -175,7 +175,8 @@ class Box(Domain):
         object.__setattr__(self, "high", vector(high))
         if len(self.low) != len(self.high) or not self.low:
             raise InvalidNetworkError(
-                f"a box needs two corners of one dimension, got {len(self.low)} and {len(self.high)} coordinates"
+                "a box needs two corners of one dimension, got "
+                f"{len(self.low)} and {quantity(len(self.high), 'coordinate')}"
             )
         for i, (a, b) in enumerate(zip(self.low, self.high, strict=True)):
             if a >= b:

@@ -94,8 +94,6 @@ def dyadic_vector(array: Any) -> Vector:
 def _checked(array: Any, dimensions: int) -> npt.NDArray[np.generic]:
     import numpy as np
 
-    if isinstance(array, np.ma.MaskedArray):
-        raise UnsupportedError("a masked array has entries that are not there: fill it, as in array.filled(0)")
     values: npt.NDArray[np.generic] = np.asarray(array)
     if values.ndim != dimensions:
         kind = {1: "one dimension", 2: "two dimensions"}[dimensions]
@@ -104,6 +102,8 @@ def _checked(array: Any, dimensions: int) -> npt.NDArray[np.generic]:
         raise InvalidNetworkError(f"the rows of an array have at least one entry, got shape {values.shape}")
     if values.size > MAX_ENTRIES:
         raise InvalidNetworkError(f"{values.size:,} entries are more than the stated size of {MAX_ENTRIES:,}")
+    if np.ma.is_masked(array):  # some entry is
+        raise UnsupportedError("a masked array has entries that are not there: fill it, as in array.filled(0)")
     if values.dtype.kind not in "iu" and values.dtype.name not in SIGNIFICAND:
         raise UnsupportedError(
             f"entries of type {values.dtype.name} are not read: convert to float16, bfloat16, float32, float64 or "
@@ -138,6 +138,10 @@ def nearest(value: fmpq, form: str) -> tuple[float, bool]:
     count, rest = divmod(above, below)
     count += 2 * rest > below or (2 * rest == below and count % 2 == 1)
     if count.bit_length() + unit > HIGHEST[form]:
-        raise UnsupportedError(f"a parameter of about 2^{top} is beyond the range of {form}", value=value)
+        raise UnsupportedError(
+            f"a parameter of absolute value at least 2^{top} is beyond the range of {form}: it rounds to "
+            f"2^{HIGHEST[form]} or more",
+            value=value,
+        )
     found = (count << unit) / 1 if unit >= 0 else count / (1 << -unit)
     return (-found if p < 0 else found), rest == 0

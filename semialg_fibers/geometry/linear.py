@@ -21,7 +21,7 @@ from flint import fmpq, fmpq_mat, fmpz, fmpz_mat, nmod_mat
 
 from semialg_fibers.errors import BudgetExceededError, InexactInputError, InvalidNetworkError
 from semialg_fibers.geometry.expression import Expression
-from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, dot, exact, shown, sympy_rational
+from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, dot, exact, quantity, shown, sympy_rational
 
 if TYPE_CHECKING:
     import sympy
@@ -68,7 +68,7 @@ class Matrix:
             columns = len(entries) if columns is None else columns
             if len(entries) != columns:
                 raise InvalidNetworkError(
-                    f"ragged rows: row {i + 1} has {len(entries)} entries, expected {columns}", row=i
+                    f"ragged rows: row {i + 1} has {quantity(len(entries), 'entry')}, expected {columns}", row=i
                 )
             common = lcm(*(int(value.q) for value in entries)) if entries else 1
             numerators.append(tuple(int(value.p) * (common // int(value.q)) for value in entries))

@@ -20,7 +20,7 @@ from semialg_fibers.errors import InvalidNetworkError, UnsupportedError
 from semialg_fibers.geometry.domain import Domain, Form
 from semialg_fibers.geometry.double_description import Cone, IntegerForm, axis_cone, split, value_on
 from semialg_fibers.geometry.linear import Matrix
-from semialg_fibers.geometry.scalar import ONE, Vector, affine_value, dot, primitive, vector
+from semialg_fibers.geometry.scalar import ONE, Vector, affine_value, dot, primitive, quantity, vector
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -48,7 +48,7 @@ class Polyhedron(Domain):
         matrix, bounds = Matrix(A), vector(b)
         rows, dimension = matrix.shape
         if rows != len(bounds):
-            raise InvalidNetworkError(f"A has {rows} rows, b has {len(bounds)} entries")
+            raise InvalidNetworkError(f"A has {quantity(rows, 'row')}, b has {quantity(len(bounds), 'entry')}")
         if dimension < 1:
             raise InvalidNetworkError("a polyhedron needs at least one constraint; all of R^d is Space(d)")
         cone = axis_cone(dimension)

@@ -4,6 +4,7 @@ Main definitions
     exact               a number as a flint rational; refuses floats
     exact_from_float    the dyadic rational that a float is, for importers only
     Vector              a tuple of flint rationals
+    quantity, numbered  "1 entry", "2 entries"; "layer 1", "layers 1 to 3"
 
 A scalar is a `flint.fmpq`.
 """
@@ -114,6 +115,29 @@ def shown(value: Any) -> str:
         return f"a {type(value).__name__}"
     text = " ".join(text.split())
     return text if len(text) <= 60 else f"{text[:50]}... ({len(text)} characters)"
+
+
+def quantity(count: int, noun: str) -> str:
+    """Give a number with its noun.
+
+    >>> quantity(1, "law"), quantity(2, "law"), quantity(1_000, "entry")
+    ('1 law', '2 laws', '1,000 entries')
+    """
+    if count == 1:
+        return f"1 {noun}"
+    ends_in_y = noun.endswith("y") and noun[-2:] not in ("ay", "ey", "oy", "uy")
+    return f"{count:,} {noun[:-1]}ies" if ends_in_y else f"{count:,} {noun}s"
+
+
+def numbered(noun: str, first: int, last: int) -> str:
+    """Name what is numbered from one number to another.
+
+    >>> numbered("layer", 1, 3), numbered("layer", 1, 1), numbered("layer", 1, 0)
+    ('layers 1 to 3', 'layer 1', 'no layer')
+    """
+    if first > last:
+        return f"no {noun}"
+    return f"{noun} {first}" if first == last else f"{noun}s {first} to {last}"
 
 
 def parse_rational(text: str) -> fmpq:

@@ -20,7 +20,7 @@ from flint import fmpq
 from semialg_fibers.errors import InexactInputError, InvalidNetworkError, UndecidedSignError
 from semialg_fibers.geometry.arguments import expect
 from semialg_fibers.geometry.reading import sympy_expression
-from semialg_fibers.geometry.scalar import exact, shown, sympy_rational, vector
+from semialg_fibers.geometry.scalar import exact, quantity, shown, sympy_rational, vector
 
 if TYPE_CHECKING:
     import sympy
@@ -106,7 +106,7 @@ def read_point(
     else:
         numbers = vector(point)
         if len(numbers) != len(variables):
-            raise InvalidNetworkError(f"expected {len(variables)} coordinates, got {len(numbers)}")
+            raise InvalidNetworkError(f"expected {quantity(len(variables), 'coordinate')}, got {len(numbers)}")
         read = {variable.name: value for variable, value in zip(variables, numbers, strict=True)}
     missing = [variable.name for variable in variables if variable.name not in read]
     if missing:

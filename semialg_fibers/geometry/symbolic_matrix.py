@@ -34,7 +34,7 @@ from semialg_fibers.geometry.expression import (
 )
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.reading import scalar
-from semialg_fibers.geometry.scalar import ONE, ZERO, Vector
+from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, quantity
 
 if TYPE_CHECKING:
     import sympy
@@ -72,7 +72,7 @@ class SymbolicMatrix(Matrix):
             columns = len(entries) if columns is None else columns
             if len(entries) != columns:
                 raise InvalidNetworkError(
-                    f"ragged rows: row {i + 1} has {len(entries)} entries, expected {columns}", row=i
+                    f"ragged rows: row {i + 1} has {quantity(len(entries), 'entry')}, expected {columns}", row=i
                 )
             read.append(entries)
         self._rows = tuple(read)

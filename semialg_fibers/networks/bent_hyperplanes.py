@@ -27,7 +27,7 @@ from semialg_fibers.errors import InvalidNetworkError, UnsupportedError
 from semialg_fibers.geometry.double_description import IntegerForm, value_on
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.polyhedron import Polyhedron
-from semialg_fibers.geometry.scalar import Vector, affine_value, dot, shown, vector
+from semialg_fibers.geometry.scalar import Vector, affine_value, dot, quantity, shown, vector
 from semialg_fibers.networks.cells import Cell, each_cell
 from semialg_fibers.networks.layer import Layer, Network
 
@@ -90,7 +90,9 @@ def on_plane(net: Network, plane: Plane) -> Network:
     Layer([['1', '2']], ['7'])
     """
     if len(plane.origin) != net.widths[0]:
-        raise InvalidNetworkError(f"the plane lies in R^{len(plane.origin)}, the network has {net.widths[0]} inputs")
+        raise InvalidNetworkError(
+            f"the plane lies in R^{len(plane.origin)}, the network has {quantity(net.widths[0], 'input')}"
+        )
 
     def pulled(form: Sequence[fmpq]) -> Vector:
         return (dot(form[:-1], plane.first), dot(form[:-1], plane.second), affine_value(form, plane.origin))
@@ -296,7 +298,10 @@ def _read_window(window: Any) -> Window:
             f"a window is ((low, high), (low, high)), got {shown(window)}", value=window
         ) from None
     if not (left < right and low < high):
-        raise InvalidNetworkError(f"the window {shown(window)} has no interior", value=window)
+        raise InvalidNetworkError(
+            f"the window [{left}, {right}] × [{low}, {high}] has no interior: each low end is below its high end",
+            value=window,
+        )
     return (left, right), (low, high)
 
 

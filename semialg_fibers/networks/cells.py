@@ -41,7 +41,7 @@ from semialg_fibers.geometry.double_description import (
     value_on,
 )
 from semialg_fibers.geometry.linear import Matrix
-from semialg_fibers.geometry.scalar import Vector, affine_value, sympy_rational, vector
+from semialg_fibers.geometry.scalar import Vector, affine_value, quantity, sympy_rational, vector
 from semialg_fibers.networks.expected import expect_network
 from semialg_fibers.networks.layer import Network
 
@@ -121,7 +121,9 @@ class Cell:
         """
         x = vector(point)
         if len(x) != len(self.rays[0]) - 1:
-            raise InvalidNetworkError(f"expected a point with {len(self.rays[0]) - 1} coordinates, got {len(x)}")
+            raise InvalidNetworkError(
+                f"expected a point with {quantity(len(self.rays[0]) - 1, 'coordinate')}, got {len(x)}"
+            )
         return all(affine_value(vector(form), x) >= 0 for form in self.inequalities)
 
 
@@ -372,10 +374,10 @@ def check_least(net: Network, budget: int) -> None:
     rank = net.layers[0].matrix.rank() if len(net.layers) > 1 and isinstance(net.domain, Space) else 0
     if 2**rank > budget:
         raise BudgetExceededError(
-            f"there are at least 2^{rank} cells, more than the budget of {budget} cells", budget=budget
+            f"there are at least 2^{rank} cells, more than the budget of {quantity(budget, 'cell')}", budget=budget
         )
 
 
 def _check_budget(count: int, budget: int) -> None:
     if count >= budget:
-        raise BudgetExceededError(f"there are more than the budget of {budget} cells", budget=budget)
+        raise BudgetExceededError(f"there are more than the budget of {quantity(budget, 'cell')}", budget=budget)

@@ -29,7 +29,7 @@ from semialg_fibers.geometry.expression import Expression, to_sympy
 from semialg_fibers.geometry.insertion import put
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.reading import scalar
-from semialg_fibers.geometry.scalar import ZERO, Vector, shown, vector
+from semialg_fibers.geometry.scalar import ZERO, Vector, numbered, quantity, shown, vector
 from semialg_fibers.geometry.signs import declared
 from semialg_fibers.geometry.symbolic_matrix import SymbolicMatrix, matrix_of
 
@@ -75,7 +75,8 @@ class Layer:
             raise InvalidNetworkError(f"a layer needs at least one input and one output, got shape {matrix.shape}")
         if len(offset) != matrix.shape[0]:
             raise InvalidNetworkError(
-                f"the bias has {len(offset)} entries, the weight has {matrix.shape[0]} rows", row=len(offset)
+                f"the bias has {quantity(len(offset), 'entry')}, the weight has {quantity(matrix.shape[0], 'row')}",
+                row=len(offset),
             )
         object.__setattr__(self, "matrix", matrix)
         object.__setattr__(self, "offset", offset)
@@ -175,8 +176,8 @@ class Network:
                 raise InvalidNetworkError(f"layer {number} is not a pair (weight, bias)", layer=number) from None
             if chained and made.inputs != chained[-1].outputs:
                 raise InvalidNetworkError(
-                    f"widths do not chain: layer {number} takes {made.inputs} inputs, layer {number - 1} gives "
-                    f"{chained[-1].outputs}",
+                    f"widths do not chain: layer {number} takes {quantity(made.inputs, 'input')}, "
+                    f"layer {number - 1} gives {chained[-1].outputs}",
                     layer=number,
                 )
             chained.append(made)
@@ -186,9 +187,8 @@ class Network:
         if not isinstance(where, Domain):
             raise InvalidNetworkError(f"expected a Space, Orthant, Box or Polyhedron, got {shown(where)}", value=domain)
         if where.dimension != chained[0].inputs:
-            raise InvalidNetworkError(
-                f"the domain has dimension {where.dimension}, the first layer takes {chained[0].inputs} inputs"
-            )
+            takes = f"the first layer takes {quantity(chained[0].inputs, 'input')}"
+            raise InvalidNetworkError(f"the domain has dimension {where.dimension}, {takes}")
         for letter in letters_of(v for layer in chained if not layer.is_rational for form in layer.forms for v in form):
             if _VARIABLE.fullmatch(letter.name):
                 raise InvalidNetworkError(
@@ -278,11 +278,12 @@ class Network:
         (Matrix([[a2_0_0, a2_0_1]]), True)
         """
         if isinstance(signs, str) or len(signs) != n2:
-            raise InvalidNetworkError(f"expected {n2} strings of signs, one for each row of [A2 | b2]", value=signs)
+            strings = f"{quantity(n2, 'string')} of signs"
+            raise InvalidNetworkError(f"expected {strings}, one for each row of [A2 | b2]", value=signs)
         for j, row in enumerate(signs):
             if not isinstance(row, str) or len(row) != n1 + 1 or set(row) - set("+-"):
                 raise InvalidNetworkError(
-                    f"row {j + 1}: expected {n1 + 1} characters + or -, bias last, got {shown(row)}", row=j
+                    f"row {j + 1}: expected {quantity(n1 + 1, 'character')} + or -, bias last, got {shown(row)}", row=j
                 )
         words = {"+": "positive", "-": "negative"}
         outer = "nonzero" if m == 1 else "real"
@@ -338,17 +339,15 @@ class Network:
             InvalidNetworkError: when there are no such layers.
         """
         if not 1 <= first <= last <= len(self.layers):
-            raise InvalidNetworkError(
-                f"layers {first}..{last} do not exist: the network has layers 1..{len(self.layers)}", layer=first
-            )
+            there = numbered("layer", 1, len(self.layers))
+            raise InvalidNetworkError(f"layers {first}..{last} do not exist: the network has {there}", layer=first)
         domain = self.domain if first == 1 else Orthant(self.layers[first - 1].inputs)
         return Network(self.layers[first - 1 : last], domain)
 
     def _hidden(self, layer: int) -> None:
         if not isinstance(layer, int) or not 1 <= layer < len(self.layers):
-            raise InvalidNetworkError(
-                f"layer {layer!r} is not hidden: the hidden layers are 1..{len(self.layers) - 1}", layer=layer
-            )
+            there = numbered("hidden layer", 1, len(self.layers) - 1)
+            raise InvalidNetworkError(f"layer {layer!r} is not hidden: the network has {there}", layer=layer)
 
     def permuted(self, layer: int, order: Sequence[int]) -> Network:
         """Relabel the units of a hidden layer: new unit i is old unit `order[i]`; the function stays.
@@ -367,7 +366,7 @@ class Network:
         units = sorted(range(before.outputs), key=str)
         if not hasattr(order, "__iter__") or sorted(order, key=str) != units:
             raise InvalidNetworkError(
-                f"{order!r} is no permutation of the {before.outputs} units of layer {layer}", layer=layer
+                f"{order!r} is no permutation of the {quantity(before.outputs, 'unit')} of layer {layer}", layer=layer
             )
         layers = list(self.layers)
         layers[layer - 1] = Layer(before.matrix.select(rows=order), [before.offset[i] for i in order])
@@ -386,9 +385,8 @@ class Network:
         before, after = self.layers[layer - 1], self.layers[layer]
         scales = tuple(map(scalar, factors))
         if len(scales) != before.outputs:
-            raise InvalidNetworkError(
-                f"layer {layer} has {before.outputs} units, got {len(scales)} factors", layer=layer
-            )
+            sizes = f"{quantity(before.outputs, 'unit')}, got {quantity(len(scales), 'factor')}"
+            raise InvalidNetworkError(f"layer {layer} has {sizes}", layer=layer)
         for i, scale in enumerate(scales):
             if scale <= 0:
                 raise InvalidNetworkError(f"the factor of unit {i + 1} is {scale}, expected a positive one", row=i)

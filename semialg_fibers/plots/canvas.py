@@ -19,6 +19,7 @@ from typing import Any
 
 from semialg_fibers.errors import InvalidNetworkError, UnsupportedError
 from semialg_fibers.exchange.files import write_bytes
+from semialg_fibers.geometry.scalar import shown
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C8C00")
 CIVIDIS = ("#00224e", "#7c7b78", "#fde737")
@@ -83,7 +84,7 @@ def save(made: Any, path: str | os.PathLike[str]) -> None:
     name = os.fspath(path)
     form = name.rsplit(".", 1)[-1].lower() if "." in name else ""
     if form not in FORMATS:
-        raise InvalidNetworkError(f"a picture is a .png, .svg or .pdf file, got {name}", file=name)
+        raise InvalidNetworkError(f"a picture is a .png, .svg or .pdf file, got {shown(name)}", file=name)
     write_bytes(picture(made, form), path)
 
 

@@ -18,6 +18,7 @@ from semialg_fibers.fibers.bottleneck import Fiber, first_components
 from semialg_fibers.fibers.component import FiberComponent, Parametrization
 from semialg_fibers.fibers.letters import parameter_names
 from semialg_fibers.geometry.arguments import checked
+from semialg_fibers.geometry.scalar import numbered, shown
 from semialg_fibers.plots.canvas import COLOURS, drawable, figure
 from semialg_fibers.questions.closures import Apart, Meet, closure_graph
 
@@ -60,23 +61,33 @@ def plot_fiber(
     Implements: theory §2.3, §3.4.
 
     Raises:
-        InvalidNetworkError: for names that are no parameters, or a number of them other than two and three.
+        InvalidNetworkError: for names that are no parameters, or a number of them other than two and three; for
+            something named twice, and for `free` symbols on which the coordinates do not depend.
         UnsupportedError: without matplotlib.
     """
     listed = first_components(found, SHOWN)
     numbers = list(components) or list(range(len(listed)))
     if not all(0 <= k < len(listed) for k in numbers):
-        raise InvalidNetworkError(f"components 0 to {len(listed) - 1} can be drawn, got {numbers}", value=numbers)
+        raise InvalidNetworkError(
+            f"{numbered('component', 0, len(listed) - 1)} can be drawn, got {numbers}", value=numbers
+        )
     names = tuple(coordinates) or default_coordinates(listed[numbers[0]])
     known = parameter_names(found.network.widths)
     if len(names) not in (2, 3) or not set(names) <= set(known):
         raise InvalidNetworkError(
-            f"expected two or three of the parameters {known[0]}, ..., {known[-1]}, got {', '.join(names)}", value=names
+            f"expected two or three of the parameters {known[0]}, ..., {known[-1]}, got {', '.join(map(shown, names))}",
+            value=names,
         )
+    stated = tuple(free)
+    for what, given in (("coordinates", names), ("components", tuple(numbers)), ("free", stated)):
+        twice = next((each for each in given if given.count(each) > 1), None)
+        if twice is not None:
+            raise InvalidNetworkError(f"{what}: {twice} stands there twice; name each once", value=given)
+    _refuse_idle([listed[k] for k in numbers], names, stated)
     made, (axes,) = figure(depth=len(names) == 3)
     for place, k in enumerate(numbers):  # one that covers another is drawn thinner
         style = {"color": COLOURS[k % len(COLOURS)], "label": f"component {k + 1}: {listed[k].name}"}
-        _draw(axes, listed[k], names, tuple(free), style, 4.5 * 0.6**place)
+        _draw(axes, listed[k], names, stated, style, 4.5 * 0.6**place)
     own = [drawable(found.network.parameters[name]) for name in names]
     axes.plot(*([value] for value in own), "k*", markersize=9, label="θ", zorder=6)
     written = NameTable(names)
@@ -100,12 +111,36 @@ def _is_scaling(symbol: sympy.Symbol) -> bool:
     return str(symbol.name).startswith(("lambda", "mu"))
 
 
+def _refuse_idle(drawn: Sequence[FiberComponent], names: Sequence[str], free: Sequence[str]) -> None:
+    """Refuse a free symbol with which none of the curves and surfaces would change."""
+    if not free:
+        return
+    alone = [component for component in drawn if not component.parametrization.equations]
+    there = {symbol.name for component in alone for symbol in _occurring(component, names)}
+    idle = next((name for name in free if name not in there), None)
+    if idle is None:
+        return
+    if not alone:
+        reason = "equations bind the symbols to each other, so that members are drawn; leave free out"
+    elif not there:
+        reason = f"{', '.join(names)} do not depend on any symbol; choose other coordinates"
+    else:
+        reason = f"{', '.join(names)} do not depend on it; they depend on {', '.join(sorted(there))}"
+    raise InvalidNetworkError(f"free: {shown(idle)} cannot run: {reason}", value=idle)
+
+
+def _occurring(component: FiberComponent, names: Sequence[str]) -> list[sympy.Symbol]:
+    """Give the symbols of the parametrization on which these coordinates depend."""
+    entries = _entries(component.parametrization, component.widths)
+    return [s for s in component.parametrization.symbols if any(s in entries[name].free_symbols for name in names)]
+
+
 def _draw(
     axes: Any, component: FiberComponent, names: Sequence[str], free: tuple[str, ...], style: Any, size: float
 ) -> None:
     image = component.parametrization
     entries = _entries(image, component.widths)
-    occurring = [s for s in image.symbols if any(s in entries[name].free_symbols for name in names)]
+    occurring = _occurring(component, names)
     running = [s for s in occurring if s.name in free] if free else [s for s in occurring if not _is_scaling(s)]
     running = running or occurring
     if image.equations or not 0 < len(running) <= 2:

@@ -14,10 +14,20 @@ from semialg_fibers.errors import InvalidNetworkError
 from semialg_fibers.fibers.bottleneck import fiber, first_components
 from semialg_fibers.fibers.component import FiberComponent
 from semialg_fibers.fibers.hiding import translate, translation_range
+from semialg_fibers.geometry.scalar import numbered
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.plots.components import plot_components, plot_fiber
 from semialg_fibers.plots.planar import hidden_with_users, plane_through, plot_arrangement, plot_symmetry
 from semialg_fibers.plots.run import plot_laws
+
+# Kind → the arguments that it takes.
+TAKES: dict[str, frozenset[str]] = {
+    "arrangement": frozenset({"window"}),
+    "symmetry": frozenset({"window", "component"}),
+    "fiber": frozenset({"component", "coordinates", "free"}),
+    "components": frozenset(),
+    "laws": frozenset(),
+}
 
 
 def picture_of(
@@ -31,8 +41,16 @@ def picture_of(
     """Give the matplotlib figure; the other arguments are texts with commas, as on the command line.
 
     Raises:
-        InvalidNetworkError: for an unknown kind, a window that is none, or a component that does not exist.
+        InvalidNetworkError: for an unknown kind, an argument that means nothing for it, a window that is none, or a
+            component that does not exist.
     """
+    if kind not in TAKES:
+        raise InvalidNetworkError(f"there is no picture of the kind {kind!r}", value=kind)
+    given = {"window": window, "component": component, "coordinates": coordinates, "free": free}
+    for name, value in given.items():
+        if value is not None and name not in TAKES[kind]:
+            kinds = " and ".join(each for each, taken in TAKES.items() if name in taken)
+            raise InvalidNetworkError(f"{name} means nothing for the kind {kind}, only for {kinds}; leave it out")
     box = None if window is None else _box(window)
     if kind == "arrangement":
         return plot_arrangement(net, box, None if net.widths[0] <= 2 else plane_through(net))
@@ -43,16 +61,16 @@ def picture_of(
         return plot_fiber(fiber(net), _names(coordinates), numbers, _names(free))
     if kind == "components":
         return plot_components(fiber(net))
-    if kind == "laws":
-        return plot_laws(net)
-    raise InvalidNetworkError(f"there is no picture of the kind {kind!r}", value=kind)
+    return plot_laws(net)
 
 
 def _image(net: Network, component: int | None) -> Network:
     """Give a member of the component with this number, or of the last one shown, moved along its translation."""
     listed: list[FiberComponent] = first_components(fiber(net), 64)
     if component is not None and not 0 <= component < len(listed):
-        raise InvalidNetworkError(f"components 0 to {len(listed) - 1} can be drawn, got {component}", value=component)
+        raise InvalidNetworkError(
+            f"{numbered('component', 0, len(listed) - 1)} can be drawn, got {component}", value=component
+        )
     chosen = listed[-1 if component is None else component]
     member = chosen.sample(1)
     for i in hidden_with_users(member):
@@ -63,7 +81,7 @@ def _image(net: Network, component: int | None) -> Network:
 
 
 def _names(text: str | None) -> tuple[str, ...]:
-    return () if text is None else tuple(part.strip() for part in text.split(",") if part.strip())
+    return () if text is None else tuple(part.strip() for part in text.split(","))
 
 
 def _box(text: str) -> tuple[tuple[str, str], tuple[str, str]]:

@@ -19,6 +19,7 @@ from flint import fmpq
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, SemialgError, UnsupportedError
 from semialg_fibers.fibers.hiding import hidden_hyperplanes, hiding, translation_range
 from semialg_fibers.geometry.arguments import checked
+from semialg_fibers.geometry.scalar import numbered
 from semialg_fibers.networks.bent_hyperplanes import BentArrangement, Plane, bent_arrangement, on_plane
 from semialg_fibers.networks.cells import each_cell
 from semialg_fibers.networks.layer import Network
@@ -40,8 +41,13 @@ def plot_arrangement(net: Network, window: Any = None, plane: Plane | None = Non
 
     Raises:
         UnsupportedError: for more than two inputs and no plane, or without matplotlib.
+        InvalidNetworkError: for a window around a function of one input.
     """
     if net.widths[0] == 1 and plane is None:
+        if window is not None:
+            raise InvalidNetworkError(
+                "window: the graph of a function of one input has none; leave it out", value=window
+            )
         return _graph(net)
     made, (axes,) = figure()
     shown = net if plane is None else on_plane(net, plane)
@@ -76,7 +82,8 @@ def plot_symmetry(net: Network, other: Network, window: Any = None, output: int 
     """
     fewest = min(net.widths[-1], other.widths[-1])
     if not 0 <= output < fewest:
-        raise InvalidNetworkError(f"output: there are outputs 0 to {fewest - 1}, got {output}", value=output)
+        shared = numbered("output", 0, fewest - 1)
+        raise InvalidNetworkError(f"output: both networks have {shared}, got {output}", value=output)
     made, panels = figure(columns=2, size=(4.2, 4.4))
     first = bent_arrangement(net, window)
     second = bent_arrangement(other, first.window)

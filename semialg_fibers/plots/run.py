@@ -101,6 +101,7 @@ def plot_laws(
     Raises:
         UnsupportedError: when a preactivation is zero at a point, or without matplotlib.
     """
+    net.refuse_letters()
     xs = _points(net.widths[0]) if points is None else [vector(point) for point in points]
     if targets is None:
         ys: Any = [tuple(v + fmpq((-1) ** k * (k + 1), 4) for v in net.value(x)) for k, x in enumerate(xs)]

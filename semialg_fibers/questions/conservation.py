@@ -25,10 +25,11 @@ from flint import fmpq
 
 from semialg_fibers.errors import BudgetExceededError, UnsupportedError
 from semialg_fibers.geometry.arguments import checked
+from semialg_fibers.geometry.scalar import quantity
 from semialg_fibers.networks.cells import check_least, each_cell
 from semialg_fibers.networks.layer import Network, relu
 from semialg_fibers.questions.law_search import candidates, scalings
-from semialg_fibers.questions.laws import FREE, Law, Laws, counted, settle, unit_name, written
+from semialg_fibers.questions.laws import FREE, Law, Laws, settle, unit_name, written
 from semialg_fibers.questions.lie_algebra import GradientFields, Parameters, Pattern, bracket_rank
 from semialg_fibers.questions.symmetry_fields import ROTATION, TRANSLATION, SymmetryField, symmetry_fields
 from semialg_fibers.verify.conservation import Wiring
@@ -143,13 +144,13 @@ class ConservationLaws(Laws):
         if not self.cells.all_seen:
             yield (
                 "there are more cells than the budget: only scalings are listed, which hold everywhere, and brackets "
-                f"come from the {counted(len(self.patterns), 'pattern')} seen at random points"
+                f"come from the {quantity(len(self.patterns), 'pattern')} seen at random points"
             )
         if self.cells.left_out:
             units = ", ".join(map(unit_name, self.cells.vanishing))
             yield (
-                f"{counted(self.cells.left_out, 'cell')} left out, {counted(len(self.patterns), 'pattern')} kept: on a "
-                "cell left out the preactivation of one of these vanishes identically, so that f need not be "
+                f"{quantity(self.cells.left_out, 'cell')} left out, {quantity(len(self.patterns), 'pattern')} kept: on "
+                "a cell left out the preactivation of one of these vanishes identically, so that f need not be "
                 f"differentiable in θ there: {units}"
             )
         if self.assumptions:
@@ -170,7 +171,7 @@ class ConservationLaws(Laws):
     def _law_lines(self, heading: str, laws: Any, more: str = "") -> Iterator[str]:
         if not laws:
             return
-        yield f"{counted(len(laws), heading)}{more}:"
+        yield f"{quantity(len(laws), heading)}{more}:"
         frozen = [law for law in laws if law.kind == FREE]
         for law in laws:
             if law.kind != FREE:
@@ -224,7 +225,7 @@ def conservation_laws(
     """
     if net.parameter_count > most_parameters:
         raise BudgetExceededError(
-            f"the network has {net.parameter_count} parameters, more than the budget of {most_parameters}"
+            f"the network has {quantity(net.parameter_count, 'parameter')}, more than the budget of {most_parameters}"
         )
     cells = _look(net, budget)
     parameters = Parameters(net.widths, (True,) * len(net.layers))

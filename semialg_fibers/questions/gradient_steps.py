@@ -23,7 +23,7 @@ from flint import fmpq
 from semialg_fibers.errors import InvalidNetworkError, UnsupportedError
 from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.linear import Matrix
-from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, dot, vector
+from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, dot, quantity, vector
 from semialg_fibers.networks.layer import Layer, Network, relu
 from semialg_fibers.questions.laws import Law
 
@@ -61,11 +61,13 @@ def gradient_step(
     slopes = [[[ZERO] * (layer.inputs + 1) for _ in range(layer.outputs)] for layer in net.layers]
     xs, ys = [vector(point) for point in points], [vector(target) for target in targets]
     if len(xs) != len(ys):
-        raise InvalidNetworkError(f"expected as many targets as points, got {len(xs)} points and {len(ys)} targets")
+        raise InvalidNetworkError(
+            f"expected as many targets as points, got {quantity(len(xs), 'point')} and {quantity(len(ys), 'target')}"
+        )
     for x, y in zip(xs, ys, strict=True):
         if len(x) != net.widths[0] or len(y) != net.widths[-1]:
             raise InvalidNetworkError(
-                f"a point has {len(x)} coordinates and its target {len(y)}, expected {net.widths[0]} and "
+                f"a point has {quantity(len(x), 'coordinate')} and its target {len(y)}, expected {net.widths[0]} and "
                 f"{net.widths[-1]}"
             )
         _add_slopes(net, x, y, slopes)

@@ -20,7 +20,7 @@ from typing import Any
 from semialg_fibers.errors import BudgetExceededError, NotGenericError, UndecidedSignError, UnsupportedError
 from semialg_fibers.fibers.block import block_of
 from semialg_fibers.fibers.bottleneck import fiber
-from semialg_fibers.fibers.hiding import ends_of_translation, hiding
+from semialg_fibers.fibers.hiding import ends_of_translation, hiding, largest
 from semialg_fibers.fibers.orientation import OrientationProblem
 from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.domain import Domain, Form, Orthant, Space
@@ -195,8 +195,8 @@ def _hidden(net: Network) -> Iterator[Reason]:
             sentence = f"{where} is hidden: no alive neuron of the second layer uses it, and its weights are free"
         else:
             sign = ">" if all(end < 0 for end in ends) else "≥"
-            named = list(dict.fromkeys(ends))
-            lowest = f"max({', '.join(map(str, named))})" if len(named) > 1 and not net.is_rational else f"{max(named)}"
+            named = largest(ends)
+            lowest = f"max({', '.join(map(str, named))})" if len(named) > 1 else f"{named[0]}"
             sentence = f"{where} is hidden: its bias can be translated by any t {sign} {lowest}"
         yield Reason("translation", 1, (i,), sentence)
     for k in found.flippable:

@@ -26,7 +26,7 @@ from flint import fmpq
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError
 from semialg_fibers.geometry.arguments import expect
 from semialg_fibers.geometry.linear import Matrix
-from semialg_fibers.geometry.scalar import exact
+from semialg_fibers.geometry.scalar import exact, quantity
 from semialg_fibers.geometry.semialgebraic import symbols_for
 from semialg_fibers.questions.law_search import Candidate
 from semialg_fibers.questions.lie_algebra import PRIME, Parameters, independent
@@ -121,11 +121,6 @@ def latex_name(name: str) -> str:
 def unit_name(unit: tuple[int, int]) -> str:
     """Name a unit in prose, counting from 1."""
     return f"unit {unit[1] + 1} of layer {unit[0]}"
-
-
-def counted(count: int, noun: str) -> str:
-    """Give a number with its noun: 1 law, 2 laws."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 class Bound(Protocol):
@@ -237,17 +232,17 @@ class Laws:
         count, rank = self.parameters.count, self.bound.rank
         below = (
             f"{self.bound.sentence}, so the Lie algebra has rank ≥ {rank} and there are at most "
-            f"{count} − {rank} = {counted(most, 'law')}"
+            f"{count} − {rank} = {quantity(most, 'law')}"
         )
         if least < most:
-            return (
-                f"not decided between {least} and {most}: {below}; {counted(self.independent, 'independent law')} found"
-            )
+            found = quantity(self.independent, "independent law")
+            return f"not decided between {least} and {most}: {below}; {found} found"
         if self.independent == most:
             return f"exactly {most}: {below}; {'one is' if most == 1 else f'{most} independent ones are'} listed"
+        are = "is a polynomial" if self.independent == 1 else "are polynomials"
         return (
             f"exactly {most}: {below}; the span of these fields is closed under brackets, so its rank is {rank}; "
-            f"{self.independent} laws are polynomials of degree at most two, no further such polynomial was found"
+            f"{quantity(self.independent, 'law')} {are} of degree at most two, no further such polynomial was found"
         )
 
 

@@ -157,7 +157,7 @@ def test_a_batch_norm_is_folded():
 
 
 def test_widths_beyond_the_stated_sizes_are_refused():
-    with pytest.raises(InvalidNetworkError, match="wide takes 1000000000000 inputs, expected"):
+    with pytest.raises(InvalidNetworkError, match="wide takes 1,000,000,000,000 inputs, expected"):
         Chain().expect(10**12, "wide")
     with pytest.raises(UnsupportedError, match="relu would need a layer of 100000 × 100000"):
         Chain(10**5).relu("relu")

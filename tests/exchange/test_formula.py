@@ -73,6 +73,25 @@ def test_what_is_no_formula_is_refused_in_one_sentence(text):
     assert len(caught.value.message) < 400
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("2**3**2", "a power of a power needs parentheses, as in (x**2)**3"),
+        ("2**(3)**2", "a power of a power needs parentheses"),
+        ("(a**3**2)", "a power of a power needs parentheses"),
+        ("a)", "a parenthesis is closed that was not opened"),
+        ("(a", "a parenthesis is not closed"),
+        ("(a b)", "'b' is unexpected; write * between factors"),
+        ("2a", "'a' is unexpected; write * between factors"),
+        ("2(a)", "'(' is unexpected; write * between factors"),
+    ],
+)
+def test_the_advice_fits_what_is_wrong(text, words):
+    with pytest.raises(InvalidNetworkError) as caught:
+        parse_formula(text, LETTERS)
+    assert f"is no formula: {words}" in caught.value.message
+
+
 def test_a_divisor_that_may_be_zero_is_refused():
     with pytest.raises(UndecidedSignError, match="the sign of b is not declared"):
         parse_formula("1/b", LETTERS)

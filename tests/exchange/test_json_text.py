@@ -181,7 +181,7 @@ HOSTILE = {
         {"row": 1},
     ),
     "widths": (layers(TWO + '{"weight": [[1]], "bias": [0]}'), "layer 2, weight row 1: widths do not", {"layer": 2}),
-    "bias short": (layers(TWO.replace('["0", "0"]', '["0"]')[:-2]), "layer 1: the bias has 1 entries", {"layer": 1}),
+    "bias short": (layers(TWO.replace('["0", "0"]', '["0"]')[:-2]), "layer 1: the bias has 1 entry", {"layer": 1}),
     "bias empty": (text_of(bias="[]"), "layer 1, bias: the list is empty", {"layer": 1}),
     "bias text": (text_of(bias='"0"'), "layer 1, bias: expected a list", {"layer": 1}),
     "bias entry": (text_of("[[1], [2]]", '["0", "x y"]'), "layer 1, bias entry 2: ", {"layer": 1, "row": 1}),

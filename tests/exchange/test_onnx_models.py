@@ -277,7 +277,7 @@ def test_widths_names_and_versions_are_checked():
     refused([node("MatMul", ["x", "nan"], "y")], "'MatMul_y': row 1, column 1: nan", bad, kind=InexactInputError)
     made = model([node("Relu", ["x"], "y")], {}, [None, 3])
     made.graph.input.append(helper.make_tensor_value_info("x2", 1, [3]))
-    with pytest.raises(UnsupportedError, match="2 inputs and 1 outputs"):
+    with pytest.raises(UnsupportedError, match="2 inputs and 1 output,"):
         from_onnx(made)
     with pytest.raises(UnsupportedError, match=r"a path or an onnx\.ModelProto, got int"):
         from_onnx(1)

@@ -427,7 +427,7 @@ def test_what_is_refused(monkeypatch):
     net = Network([([[1]], [0]), ([[1]], [0])])
     found = complete_fiber(net)
     assert not found.contains(net.with_layers([([[1], [1]], [0, 0]), ([[1, 0]], [0])]))
-    with pytest.raises(InvalidNetworkError, match="1 essential hyperplanes and 1 neurons"):
+    with pytest.raises(InvalidNetworkError, match="1 essential hyperplane and 1 neuron,"):
         found.stratum(StratumIndex((), (), 1, 0, 0))
     assert found.stratum(StratumIndex(((0, 1),), (), 0, 0, 0)) is None
     many = Network([([[1, k] for k in range(12)], list(range(1, 13))), ([[1] * 12], [0])], Space(2))

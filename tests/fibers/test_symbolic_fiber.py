@@ -328,7 +328,7 @@ def test_values_of_a_network_with_letters():
     ("signs", "words"),
     [
         (["+-"], "row 1: expected 3 characters"),
-        ("+--", "expected 1 strings"),
+        ("+--", "expected 1 string"),
         (["+0-"], "row 1"),
         (["+--", "+--"], "expected 1"),
     ],

@@ -343,7 +343,9 @@ def test_paths_that_are_no_file(tmp_path, monkeypatch):
         with pytest.raises(SemialgError, match=words):
             Runner(checkpoint=path).results(family())
     for path in ("", "a\0b", 5, b"kept", ["x"]):
-        with pytest.raises(InvalidNetworkError, match=r"path of a checkpoint is a text|expected a path"):
+        with pytest.raises(
+            InvalidNetworkError, match=r"path of a checkpoint is a text|is empty; give the path|expected a path"
+        ):
             Runner(checkpoint=path).results(family())
     with pytest.raises(SemialgError, match="it is no path"):
         Runner(checkpoint="\ud800").results(family())

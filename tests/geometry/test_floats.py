@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from semialg_fibers.errors import InexactInputError, InvalidNetworkError, UnsupportedError
-from semialg_fibers.geometry.floats import MAX_ENTRIES, dyadic_matrix, dyadic_vector, nearest
+from semialg_fibers.geometry.floats import HIGHEST, MAX_ENTRIES, SIGNIFICAND, dyadic_matrix, dyadic_vector, nearest
 
 BITS = {"float16": np.uint16, "float32": np.uint32, "float64": np.uint64}
 
@@ -83,6 +83,28 @@ def test_what_is_no_matrix_of_floats_is_refused(array, kind, words):
         pytest.skip("long double is float64 on this platform")
     with pytest.raises(kind, match=words):
         dyadic_matrix(array)
+
+
+def test_a_masked_array_where_nothing_is_masked_is_an_array():
+    assert dyadic_matrix(np.ma.array([[1.5]], mask=[[0]])) == dyadic_matrix(np.array([[1.5]]))
+    assert dyadic_vector(np.ma.array([1, 2])) == (1, 2)
+    with pytest.raises(UnsupportedError, match="masked"):
+        dyadic_vector(np.ma.array([1, 2], mask=[0, 1]))
+
+
+@pytest.mark.parametrize("name", SIGNIFICAND)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_beyond_the_range_is_what_rounds_to_the_next_power_of_2(name, sign):
+    top, bits = HIGHEST[name], SIGNIFICAND[name]
+    largest = 2**top - 2 ** (top - bits)
+    middle = largest + 2 ** (top - bits - 1)  # ties to even: up
+    assert nearest(fmpq(sign * largest), name) == (sign * largest, True)
+    assert nearest(sign * (middle - fmpq(1, 2**50)), name) == (sign * largest, False)
+    told = rf"absolute value at least 2\^{top - 1} is beyond the range of {name}: it rounds to 2\^{top} or more"
+    with pytest.raises(UnsupportedError, match=told):
+        nearest(fmpq(sign * middle), name)
+    with pytest.raises(UnsupportedError, match=rf"at least 2\^{2 * top} is beyond"):
+        nearest(fmpq(sign * 2 ** (2 * top)), name)
 
 
 def test_a_vector_names_the_entry():

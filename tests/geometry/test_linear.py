@@ -137,9 +137,9 @@ def test_matrices_are_read_from_arrays_of_integers_and_from_sympy():
 @pytest.mark.parametrize(
     ("rows", "columns", "error", "message", "place"),
     [
-        ([[1, 2], [3]], None, InvalidNetworkError, "ragged rows: row 2 has 1 entries, expected 2", {"row": 1}),
+        ([[1, 2], [3]], None, InvalidNetworkError, "ragged rows: row 2 has 1 entry, expected 2", {"row": 1}),
         ([[1], [2, 3]], None, InvalidNetworkError, "ragged rows: row 2 has 2 entries, expected 1", {"row": 1}),
-        ([[], [2]], None, InvalidNetworkError, "ragged rows: row 2 has 1 entries, expected 0", {"row": 1}),
+        ([[], [2]], None, InvalidNetworkError, "ragged rows: row 2 has 1 entry, expected 0", {"row": 1}),
         ([[1, 2]], 3, InvalidNetworkError, "ragged rows: row 1 has 2 entries, expected 3", {"row": 0}),
         ([[1, 2], [0.5, "x"]], None, InexactInputError, "the float 0.5", {"row": 1, "column": 0, "value": 0.5}),
         ([[1, 2], [3, "x"]], None, InvalidNetworkError, "'x' is not a rational", {"row": 1, "column": 1, "value": "x"}),

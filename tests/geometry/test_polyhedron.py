@@ -142,7 +142,7 @@ def test_a_strip_without_a_vertex(seed):
         ([[1], [-1]], [0, 0], "needs an interior: the first 2 constraints"),
         ([[1], [-1]], [0, -1], "needs an interior"),
         ([[0, 0]], [-1], "needs an interior"),
-        ([[1]], [0, 1], "A has 1 rows, b has 2 entries"),
+        ([[1]], [0, 1], "A has 1 row, b has 2 entries"),
         ([], [], "Space"),
         ([[1, 2], [1]], [0, 0], "ragged"),
     ],

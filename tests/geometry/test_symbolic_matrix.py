@@ -89,7 +89,7 @@ def test_bad_entries_are_named_by_their_place():
     with pytest.raises(InvalidNetworkError, match=r"sqrt") as caught:
         matrix_of([[P, 1], [1, sympy.sqrt(P)]])
     assert (caught.value.row, caught.value.column) == (1, 1)
-    with pytest.raises(InvalidNetworkError, match="ragged rows: row 2 has 1 entries, expected 2"):
+    with pytest.raises(InvalidNetworkError, match="ragged rows: row 2 has 1 entry, expected 2"):
         matrix_of([[P, 1], [1]])
     with pytest.raises(UndecidedSignError, match="the sign of x"):
         matrix_of([[P, 1 / X]])

@@ -174,7 +174,7 @@ def test_parts_compose_to_the_network(pairs, data):
 def test_there_is_no_such_part(first, last):
     net = Network([([[1]], [0])] * 3)
     with pytest.raises(
-        InvalidNetworkError, match=rf"layers {first}\.\.{last} do not exist: the network has layers 1\.\.3"
+        InvalidNetworkError, match=rf"layers {first}\.\.{last} do not exist: the network has layers 1 to 3"
     ):
         net.part(first, last)
 
@@ -190,13 +190,13 @@ GOOD = ([[1, 0], [0, 1]], [0, 0])
     [
         ([], InvalidNetworkError, "at least one layer", {}),
         ([GOOD, ([[1, 2, 3]], [0])], InvalidNetworkError, "layer 2 takes 3 inputs, layer 1 gives 2", {"layer": 2}),
-        ([GOOD, GOOD, ([[1]], [0])], InvalidNetworkError, "layer 3 takes 1 inputs, layer 2 gives 2", {"layer": 3}),
+        ([GOOD, GOOD, ([[1]], [0])], InvalidNetworkError, "layer 3 takes 1 input, layer 2 gives 2", {"layer": 3}),
         ([GOOD, ([[1, 2], [3]], [0, 0])], InvalidNetworkError, "layer 2: ragged rows: row 2", {"layer": 2, "row": 1}),
         ([GOOD, ([[1, 0.5]], [0])], InexactInputError, "layer 2: the float 0.5", {"layer": 2, "row": 0, "column": 1}),
         ([([[1, "a"]], [0])], InvalidNetworkError, "layer 1: 'a' is not", {"layer": 1, "row": 0, "column": 1}),
         ([([[1]] * 2, [0, 0.5])], InexactInputError, "bias: the float 0.5", {"layer": 1, "row": 1, "value": 0.5}),
         ([([[1, 2]], ["b"])], InvalidNetworkError, "layer 1: bias: 'b' is not", {"layer": 1, "row": 0, "value": "b"}),
-        ([([[1]], [0, 1])], InvalidNetworkError, "the bias has 2 entries, the weight has 1 rows", {"layer": 1}),
+        ([([[1]], [0, 1])], InvalidNetworkError, "the bias has 2 entries, the weight has 1 row", {"layer": 1}),
         ([GOOD, ([[1, 2]], [])], InvalidNetworkError, "layer 2: the bias has 0 entries", {"layer": 2}),
         ([([[1, 2]], 0)], InvalidNetworkError, "layer 1: a bias is a list of numbers, got int", {"layer": 1}),
         ([([[1, 2]], "0")], InvalidNetworkError, "layer 1: a bias is a list of numbers, got str", {"layer": 1}),
@@ -242,7 +242,7 @@ def test_only_hidden_layers_have_the_symmetries(layer):
     net = Network([GOOD, ([[1, 1]], [0])])
     for wrong in (lambda: net.permuted(layer, [0, 1]), lambda: net.rescaled(layer, [1, 1])):
         with pytest.raises(
-            InvalidNetworkError, match=rf"layer {layer} is not hidden: the hidden layers are 1\.\.1"
+            InvalidNetworkError, match=rf"layer {layer} is not hidden: the network has hidden layer 1"
         ) as caught:
             wrong()
         assert caught.value.layer == layer
@@ -259,7 +259,7 @@ def test_what_is_no_permutation_is_refused(order):
     [
         ([1, 0], InvalidNetworkError, "factor of unit 2 is 0, expected a positive one"),
         (["-1/2", 1], InvalidNetworkError, "factor of unit 1 is -1/2"),
-        ([1], InvalidNetworkError, "layer 1 has 2 units, got 1 factors"),
+        ([1], InvalidNetworkError, "layer 1 has 2 units, got 1 factor"),
         ([1, 1, 1], InvalidNetworkError, "got 3 factors"),
         ([1, 0.5], InexactInputError, "float 0.5"),
     ],

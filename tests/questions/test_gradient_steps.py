@@ -58,7 +58,7 @@ def test_refusals():
         gradient_step(net, [[1]], [[3]], 1)
     with pytest.raises(InvalidNetworkError, match="expected 2 and 1"):
         gradient_step(net, [[1, 2]], [[3, 4]], 1)
-    with pytest.raises(InvalidNetworkError, match="2 points and 1 targets"):
+    with pytest.raises(InvalidNetworkError, match="2 points and 1 target"):
         gradient_step(net, [[1, 2], [3, 4]], [[3]], 1)
     for steps in (["1/2", "1/4"], ["1/2", "1/2", "1/4"], ["1/2", "1/4", 0]):
         with pytest.raises(InvalidNetworkError, match="three different step sizes"):
