@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from semialg_fibers import gallery
 from semialg_fibers.errors import BudgetExceededError, CertificateRejected, SemialgError
@@ -250,10 +249,6 @@ def report(net: str, output: str) -> None:
 @click.option("--json", "as_json", is_flag=True, help="A certificate file, for the command check.")
 def same(a: str, b: str, method: str, cells: int, seconds: float | None, as_json: bool) -> int:
     """Do A and B compute the same function? Exit 0 same, 1 different, 3 undecided."""
-    source = click.get_current_context().get_parameter_source
-    idle = next((name for name in ("cells", "seconds") if source(name) is not ParameterSource.DEFAULT), None)
-    if method == "canonical" and idle is not None:
-        raise click.UsageError(f"--{idle} is for --method auto and exact.")
     from semialg_fibers.exchange.certificates import certificate_to_json
     from semialg_fibers.questions.equivalence import Undecided, same_function
 

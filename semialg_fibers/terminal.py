@@ -76,19 +76,8 @@ def emit(text: str, output: str | None) -> None:
 
 
 def chosen_form(form: str | None, output: str | None, endings: Mapping[str, str]) -> str:
-    """Give the format that is stated, else the one of the file's ending; text on stdout and without an ending.
-
-    Raises:
-        InvalidNetworkError: for an ending that says nothing.
-    """
-    if form is not None:
-        return form
-    ending = os.path.splitext(output or "")[1].lower()
-    if ending and ending not in endings:
-        raise InvalidNetworkError(
-            f"files of type {shown(ending)} are not written; state --format, or take one of {', '.join(endings)}"
-        )
-    return endings[ending] if ending else "text"
+    """Give the format that is stated, else the one of the file's ending; text on stdout and for any other ending."""
+    return form or endings.get(os.path.splitext(output or "")[1].lower(), "text")
 
 
 def of_kind(output: str, what: str, endings: Sequence[str]) -> str:

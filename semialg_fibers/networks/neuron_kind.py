@@ -19,7 +19,7 @@ from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.decision import decide_all
 from semialg_fibers.geometry.domain import Domain, Form, Orthant, Space, negated
 from semialg_fibers.geometry.expression import Expression, signs_of
-from semialg_fibers.geometry.scalar import Vector, affine_value
+from semialg_fibers.geometry.scalar import Vector, affine_value, numbered
 from semialg_fibers.geometry.signs import NONNEGATIVE, NONPOSITIVE
 from semialg_fibers.geometry.symbolic_matrix import SymbolicMatrix
 from semialg_fibers.networks.cells import each_cell, signs_on
@@ -128,7 +128,8 @@ def neuron_types(net: Network, layer: int | None = None, budget: int = CELL_BUDG
     """
     number = default_layer(net) if layer is None else layer
     if not 1 <= number < len(net.layers):
-        raise InvalidNetworkError(f"layer {number} is not hidden: the hidden layers are 1..{len(net.layers) - 1}")
+        there = numbered("hidden layer", 1, len(net.layers) - 1)
+        raise InvalidNetworkError(f"layer {number} is not hidden: the network has {there}")
     found = _types(net, number, budget)
     if isinstance(found, BudgetExceededError):
         raise found

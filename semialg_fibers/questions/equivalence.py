@@ -142,8 +142,9 @@ def same_function(
     """Decide f_a = f_b on the whole domain, exactly; hidden widths and depths may differ.
 
     `method` "canonical" uses the polynomial methods, "exact" activation cells (at most `budget`), "auto" the first and
-    then the second. `watch` is told now and then how many cells have been looked at; `seconds` ends the search of
-    cells earlier, which makes an undecided answer depend on the machine.
+    then the second. Functions of one linear form have few cells, so that they are compared by cells anyway. `watch` is
+    told now and then how many cells have been looked at; `seconds` ends the search of cells earlier, which makes an
+    undecided answer depend on the machine.
 
     Implements: theory §4.
 

@@ -228,7 +228,9 @@ def test_where_the_range_is_the_orthant_no_cell_is_visited():
 @pytest.mark.parametrize("layer", [0, 3, -1])
 def test_a_layer_that_is_not_hidden_is_refused(layer):
     net = Network([([[1]], [0])] * 3)
-    with pytest.raises(InvalidNetworkError, match=rf"layer {layer} is not hidden: the hidden layers are 1\.\.2"):
+    with pytest.raises(
+        InvalidNetworkError, match=rf"layer {layer} is not hidden: the network has hidden layers 1 to 2"
+    ):
         neuron_types(net, layer)
 
 

@@ -147,7 +147,7 @@ def test_pieces_of_a_line_that_no_chosen_point_meets_are_found(monkeypatch):
     monkeypatch.setattr(equivalence, "CELLS", 1)
     few = same_function(Network(thin), Network(list(zero)), method="canonical", budget=1)
     assert isinstance(few, Undecided)
-    assert few.reason == "there are at least 2^1 cells, more than the budget of 1 cells"
+    assert few.reason == "there are at least 2^1 cells, more than the budget of 1 cell"
     assert same_function(Network(thin), Network(list(zero)), budget=100).same is False
 
 
