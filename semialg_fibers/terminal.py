@@ -18,7 +18,6 @@ References: the contract's command line in docs/conventions.md.
 
 from __future__ import annotations
 
-import ast
 import ctypes
 import io
 import os
@@ -52,7 +51,10 @@ _ADVICE: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
         "write numbers in the network file; the command fiber shows the dimension of each component",
     ),
     (r"order=\[\.\.\.\]", "--order A,B,..."),
-    (r"order=(\['.*?'\])", lambda found: f"--order {','.join(ast.literal_eval(found[1]))}"),
+    (
+        r"order=\[('[\w.-]+'(?:, '[\w.-]+')*+)\]",
+        lambda found: f"--order {','.join(found[1].split(', '))}".replace("'", ""),
+    ),
     ("with logits=True", "with --logits"),
     ("root_bits=53", "--root-bits 53"),
     (r"`check\(budget=\.\.\.\)`, or by the option --budget", "the option --budget"),

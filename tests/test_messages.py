@@ -143,6 +143,8 @@ def test_advice_for_python_and_for_the_command_line():
     with pytest.raises(SemialgError, match=r"order=\['[az]', '[az]'\]") as order:
         from_tensors(weights, None, "the file")
     assert in_commands(order.value.message).endswith(("as in --order a,z", "as in --order z,a"))
+    odd = """as in order=['fc', "a'] b"]"""  # names come from files: this one is left as it is
+    assert in_commands(odd) == odd
 
 
 def test_pictures_of_too_many_inputs_say_which_kind_there_is(tmp_path, capfd):
