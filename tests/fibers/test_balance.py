@@ -231,7 +231,7 @@ def test_an_index_has_the_hyperplanes_and_neurons_of_its_fiber():
         with pytest.raises(InvalidNetworkError) as refused:
             found.stratum(wrong)
         assert refused.value.message == (
-            f"an index of this fiber has 1 essential hyperplanes and 3 neurons, got {len(wrong.essential)} and "
+            f"an index of this fiber has 1 essential hyperplane and 3 neurons, got {len(wrong.essential)} and "
             f"{wrong.width}"
         )
 
