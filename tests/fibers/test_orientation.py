@@ -90,6 +90,9 @@ def test_a_cone_that_is_not_pointed_needs_dependent_columns():
     problem = problem_of(Orthant(2), [], [], [[1, -1], [0, 0], [0, 0]], 2)
     assert problem.part_dimension((), 2) == 4 + 2
     assert problem.dimension(()) == 6
+    for dead in range(4):  # each one more adds its p + 1 + m
+        wider = problem_of(Orthant(2), [], [], [[1, -1], [0, 0], [0, 0]], 2 + dead)
+        assert wider.dimension(()) == wider.largest_dimension() == 6 + dead * (2 + 1 + 3)
     boxed = problem_of(Box([0, 0], [1, 1]), [], [], [[1, -1], [0, 0], [0, 0]], 2)
     assert boxed.part_dimension((), 2) == 5 + 2  # a box does not ask for pointedness
     assert boxed.dimension(()) == 1 + 1 + 6
