@@ -2,6 +2,7 @@
 
 import random
 from itertools import islice
+from math import comb
 
 import pytest
 from hypothesis import given, settings
@@ -125,6 +126,18 @@ def test_the_jumps_of_a_basis_of_all_matrices_are_seen_to_be_independent():
     assert one_more.jumps_are_independent is False
 
 
+def test_jumps_with_independent_rows_or_columns_are_seen_to_be_independent_whatever_else_they_have():
+    """Σ x_l C_l B_l = 0 with B_l independent gives x_l C_l = 0, and likewise for C_l."""
+    unseen = [-10, 20, -15, 4]  # Σ c_a (a + 2)^k = 0 for k = 1, 2, 3
+    assert [sum(c * (a + 2) ** k for a, c in enumerate(unseen)) for k in (1, 2, 3)] == [0, 0, 0]
+    rows = problem_of(Orthant(2), [[1, 2, -1], [1, -1, 1]], [unseen, unseen], [[0, 0]] * 4, 0)
+    assert rows.jumps_are_independent is True
+    basis = [[int(a == j) for a in range(5)] for j in range(5)]
+    columns = problem_of(Orthant(2), [[1, 2, j + 1] for j in range(5)], basis, [[0, 0]] * 5, 0)
+    assert columns.jumps_are_independent is True
+    assert rows.count() == columns.count() == 1
+
+
 @pytest.mark.parametrize(
     ("form", "column"), [([0, 0, 1], [1, 1]), ([1, 2, 1], [0, 0])], ids=["no slope", "no outgoing weights"]
 )
@@ -233,9 +246,52 @@ def test_without_spare_neurons_the_remainder_must_vanish():
     assert problem.largest_dimension() == 30
 
 
+def test_the_largest_dimension_is_found_where_it_is_open_which_sums_vanish():
+    """M = −2 B, and 60 jumps B: one linear neuron for ∅ and the singletons, none for pairs, of which there are many."""
+    problem = problem_of(Orthant(2), [[1, 2, -j] for j in range(60)], [[1]] * 60, [[-2, -4]], 1)
+    assert problem.dimension(()) == problem.dimension((7,)) == 60 + 2
+    assert problem.dimension((3, 5)) == problem.largest_dimension() == 60 + 4
+
+
+def test_on_the_space_nothing_but_a_remainder_that_vanishes_is_feasible():
+    for linear, count in (([[0, 0]], 1), ([[0, 3]], 0)):
+        problem = problem_of(Space(2), [], [], linear, 2)
+        assert len(list(problem.feasible_sets())) == problem.count() == count
+        assert problem.all_feasible is (count == 1)
+
+
+def test_which_problems_are_countable():
+    """By subset sums, by a rank that grows, or because 2^16 sets can be looked at."""
+    zero = [[0] * 4 for _ in range(4)]
+    for k, countable in ((16, True), (17, False)):
+        assert problem_of(Orthant(4), *spread(k, 4, 4), zero, 3).is_countable is countable
+    size = 17
+    forms = [[int(i == j) for i in range(size)] + [-1] for j in range(size)]
+    independent = problem_of(Orthant(size), forms, [row[:-1] for row in forms], [[0] * size] * size, 2)
+    assert independent.rank_is_monotone
+    assert independent.is_countable is True
+    sums = problem_of(Orthant(4), *spread(30, 4, 5), [[0] * 4] * 5, 0)
+    assert not sums.rank_is_monotone
+    assert sums.is_countable is True
+
+
+@pytest.mark.parametrize(
+    ("form", "high"), [([1, -1], comb(61, 30)), ([0, -1], 2**61)], ids=["all jumps", "one jump is zero"]
+)
+@pytest.mark.parametrize("p", [1, 2])
+def test_the_bound_for_equal_sums_is_that_of_jumps_that_are_not_zero(p, form, high):
+    """Erdős 1945: C(k, k / 2) sums of nonzero vectors may be equal; a zero vector doubles the number."""
+    forms = [[0] * (p - 1) + row for row in [*([1, -j - 1] for j in range(60)), form]]
+    problem = problem_of(Orthant(p), forms, [[1]] * 61, [[0] * p], 0)
+    with pytest.raises(BudgetExceededError) as caught:
+        problem.count()
+    assert (caught.value.low, caught.value.high) == (1, high)
+
+
 def test_a_search_beyond_the_budget_is_not_called_an_answer():
     forms, outgoing = spread(60, 4, 4)
     problem = problem_of(Orthant(4), forms, outgoing, [[0] * 4 for _ in range(4)], 3)
+    assert problem.is_countable is False
     assert not problem.all_feasible
     assert not problem.rank_is_monotone
     with pytest.raises(BudgetExceededError, match="choices of sides"):
