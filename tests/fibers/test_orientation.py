@@ -191,6 +191,7 @@ def test_with_enough_spare_neurons_all_sets_are_feasible_and_counted_at_once(dom
     zero = [[0] * p for _ in range(m)]
     many = problem_of(domain, forms, outgoing, zero, least)
     assert many.all_feasible
+    assert not many.needs_search
     assert many.count() == 2**200
     assert list(islice(many.feasible_sets(), 203)) == [(), *((j,) for j in range(200)), (0, 1), (0, 2)]
     few = problem_of(domain, forms[:6], outgoing[:6], zero, least)
@@ -350,6 +351,41 @@ def test_a_listing_that_ends_early_proves_an_interval(budget):
     low = min(budget, 4)
     assert (caught.value.low, caught.value.high) == (low, low + 8 - budget)
     assert str(caught.value) == f"after {budget} of 2^3 choices of sides {low} are feasible"
+
+
+def test_a_factorization_has_no_more_rank_than_rows_or_columns():
+    """C B = M with p = 1: C and B have q (m + 1) entries, which M ≠ 0 ties by m equations; and q biases."""
+    for m, q in ((3, 1), (1, 3), (2, 2), (1, 1)):
+        problem = problem_of(Orthant(1), [], [], [[a + 1] for a in range(m)], q)
+        assert problem.part_dimension((), q) == q * (m + 1) - m + q
+
+
+def test_the_rank_is_seen_to_grow_by_columns_alone():
+    """B_1 = B_2 and C_1, C_2 independent; at M = 0 nothing else is asked."""
+    problem = problem_of(Orthant(2), [[1, -2, 1], [1, -2, 3]], [[1, 0, 0], [0, 1, 0]], [[0, 0]] * 3, 1)
+    assert problem.rank_is_monotone
+    assert not problem.needs_search
+
+
+@pytest.mark.parametrize(("k", "budget", "enough"), [(2, 4, True), (2, 3, False), (6, 12, False), (6, 64, True)])
+def test_the_largest_dimension_is_claimed_when_all_sets_were_looked_at(k, budget, enough):
+    """M_S = (c, −c) with c > 0 is never pointed, so that the bound of pointed cones is not reached."""
+    problem = problem_of(
+        Orthant(2), [[j + 1, -j - 1, j] for j in range(k)], [[1, 0, 0]] * k, [[1, -1], [0, 0], [0, 0]], 2
+    )
+    if enough:
+        assert problem.largest_dimension(budget) == problem.dimension(())
+    else:
+        words = rf"^the largest dimension among 2\^{k} components was not found among the first {budget}$"
+        with pytest.raises(BudgetExceededError, match=words):
+            problem.largest_dimension(budget)
+
+
+def test_a_box_asks_no_row_to_be_positive():
+    """B = (0, 1; 0, 1), C = (1, 1): on the orthant the zero column cannot be raised, on a box it may have any sign."""
+    for domain, local in ((Orthant(2), None), (Box([0, 0], [1, 1]), 2 + 4 - 2 + 2)):
+        problem = problem_of(domain, [], [], [[0, 2]], 2)
+        assert problem.local_dimension(Matrix([[0, 1], [0, 1]]), Matrix([[1, 1]])) == local
 
 
 def test_on_the_space_the_part_does_not_depend_on_linear_neurons():
