@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import columns_of, is_strictly_feasible, kinds, layer_rows, linear_product, rank, subsets
 
-from semialg_fibers.errors import BudgetExceededError, NotGenericError, UnsupportedError
+from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, NotGenericError, UnsupportedError
 from semialg_fibers.fibers import masks
 from semialg_fibers.fibers.bottleneck import fiber
-from semialg_fibers.fibers.genericity import genericity
+from semialg_fibers.fibers.genericity import genericity, is_bottleneck
 from semialg_fibers.geometry.domain import Box, Orthant, Space
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.polyhedron import Polyhedron
@@ -243,6 +243,7 @@ def test_a_search_beyond_the_budget_is_not_decided():
     assert report.undecided == ("G4",)
     assert report.is_generic is None
     assert "(G4) not decided: column 1: " in str(report)
+    assert report.conditions[3].witness == ("column", 0)
     found = fiber(net)
     assert found.complete is None
     assert found.assumptions == ("G4",)
@@ -456,6 +457,23 @@ def test_refusals_name_the_hypothesis_with_the_numbers_of_the_network():
         assert {condition.name for condition in genericity(net).conditions} == {"supertransversal", "masked_products"}
 
 
+def test_what_is_no_network_and_letters_in_deep_networks_are_refused():
+    with pytest.raises(InvalidNetworkError, match="expected a Network, got the int 3"):
+        is_bottleneck(3)
+    assert refusal(genericity, Network([([[sympy.Symbol("p", positive=True)]], [0])] * 4)).startswith(
+        "this needs numbers"
+    )
+
+
+@pytest.mark.parametrize(("n1", "more"), [(3, ""), (4, ""), (5, ", and 1 more of this kind")])
+def test_six_conditions_are_written_out(n1, more):
+    """x, y and, for each column k, (k + 1) x + y: sums of masked products that may vanish."""
+    square = [[int(i == j) for j in range(n1)] for i in range(n1)]
+    net = bottleneck_of([[*range(1, n1 + 1), 1], [1] * (n1 + 1)], [[x, y]], (square, [0] * n1))
+    conditions = ["x ≠ 0", "y ≠ 0", "x + y ≠ 0", *(f"{k}*x + y ≠ 0" for k in range(2, n1 + 1))]
+    assert genericity(net).conditions[3].reason == f"holds if {' and '.join(conditions[:6])}{more}"
+
+
 def refusal(question, net):
     with pytest.raises(UnsupportedError) as caught:
         question(net)
@@ -534,6 +552,21 @@ SYMBOLIC = [
             G1,
             "(G2) not decided: holds iff z ≠ 0",
             "(G3) not decided: holds if not both rows 1, 2 have a weight and a bias of other signs in column 1",
+            "(G4) not decided: holds if z ≠ 0",
+            G5,
+        ],
+    ),
+    (  # the ratio 1/p of row 1 is that of row 2 unless z = 0, where row 2 has none
+        bottleneck_of(
+            [[p, 1, -1, -1], [p * z, 1, -1, -z]],
+            [[1, 2]],
+            ([[int(i == j) for j in range(3)] for i in range(3)], [0] * 3),
+        ),
+        [
+            G1.replace("2", "3"),
+            "(G2) not decided: holds iff z ≠ 0",
+            "(G3) not decided: holds if not both rows 1, 2 have a weight and a bias of other signs in column 1 "
+            "and z - 1 ≠ 0",
             "(G4) not decided: holds if z ≠ 0",
             G5,
         ],

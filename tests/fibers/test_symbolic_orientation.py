@@ -272,6 +272,8 @@ def test_sums_that_never_vanish_are_no_case():
     problem = problem_of(Space(1), [[p, 1], [q, 2]], [[1], [1]], 0)
     assert [problem.is_feasible(sides) for sides in subsets(2)] == [True, False, False, False]
     assert problem.count() == 1
+    together = problem_of(Space(1), [[1, 1], [1, 2]], [[x], [1 - x]], 0)  # x + (1 − x) = 1
+    assert together.cases((0, 1)) == ()
 
 
 def test_a_largest_dimension_that_a_sure_set_has_for_some_values_only_is_refused():
