@@ -460,9 +460,10 @@ def test_refusals_name_the_hypothesis_with_the_numbers_of_the_network():
 def test_what_is_no_network_and_letters_in_deep_networks_are_refused():
     with pytest.raises(InvalidNetworkError, match="expected a Network, got the int 3"):
         is_bottleneck(3)
-    assert refusal(genericity, Network([([[sympy.Symbol("p", positive=True)]], [0])] * 4)).startswith(
-        "this needs numbers"
-    )
+    p = sympy.Symbol("p", positive=True)
+    wide = Network([([[p], [1]], [0, 1]), ([[1, -1]], [1]), ([[1]], [0])])  # n1 = 2 > d = 1: not the theorem's
+    for net in (Network([([[p]], [0])] * 4), Network([([[p]], [0])] * 3, Box([0], [1])), wide):
+        assert refusal(genericity, net).startswith("this needs numbers")
 
 
 @pytest.mark.parametrize(("n1", "more"), [(3, ""), (4, ""), (5, ", and 1 more of this kind")])

@@ -297,3 +297,13 @@ def test_factors_where_own_rows_are_too_many_and_where_numbers_are_left():
     constant = problem_of(Space(1), [[p, 1], [-q, 1]], [[1], [1]], 1)
     _, right = constant.factorization((0, 1), 1)  # theory §2.7: on R^p linear neurons are constants
     assert right.is_zero()
+
+
+def test_values_at_which_the_rank_is_lower_by_bad_luck_do_not_hide_the_generic_rank():
+    """The weight is zero at each of the values that are tried, and at hardly any other."""
+    tried = random.Random(0)
+    unlucky = sympy.prod(x - tried.randrange(-(10**6), 10**6) for _ in range(3))
+    problem = problem_of(Orthant(1), [[unlucky, 1]], [[1]], 1)
+    linear = problem.scaled_linear((0,))
+    assert (linear.rank_at_some_values, linear.generic_rank) == (0, 1)
+    assert [case.rank for case in problem.cases((0,))] == [0, 1]
