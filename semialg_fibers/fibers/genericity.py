@@ -23,7 +23,7 @@ from semialg_fibers.fibers import masks, transversality
 from semialg_fibers.fibers.symbolic_genericity import symbolic_findings
 from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.domain import Space
-from semialg_fibers.geometry.linear import Matrix, primes
+from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.polyhedron import Polyhedron
 from semialg_fibers.geometry.scalar import Vector
 from semialg_fibers.networks.arrangement import oriented
@@ -213,23 +213,17 @@ def _no_zeros(second: Layer, outgoing: Matrix) -> Condition:
 
 
 def _ratios(second: Layer) -> Condition:
-    """(G3): in each column the ratios b2_j / A2_jk of rows with A2_jk b2_j < 0 differ.
-
-    Residues of A2_jk / b2_j modulo a prime that are different prove different ratios; equal ones are compared exactly.
-    """
-    prime = next(primes())
-    inverses = [pow(form[-1], -1, prime) if form[-1] % prime else 0 for form in second.integer_forms]
+    """(G3): in each column the ratios b2_j / A2_jk of rows with A2_jk b2_j < 0 differ."""
     for k, column in enumerate(list(zip(*second.integer_forms, strict=True))[:-1]):
-        seen: dict[int, list[int]] = {}
-        for j, (value, inverse) in enumerate(zip(column, inverses, strict=True)):
+        seen: dict[fmpq, int] = {}
+        for j, value in enumerate(column):
             constant = second.integer_forms[j][-1]
             if (value < 0 < constant) or (constant < 0 < value):
-                for i in (alike := seen.setdefault(value * inverse % prime, [])):
-                    if column[i] * constant == value * second.integer_forms[i][-1]:
-                        ratio = fmpq(constant, value)
-                        reason = f"in column {k + 1} rows {i + 1} and {j + 1} have the same ratio {ratio}"
-                        return Condition("G3", False, reason, ("column", k, "rows", i, j))
-                alike.append(j)
+                ratio = fmpq(constant, value)
+                i = seen.setdefault(ratio, j)
+                if i != j:
+                    reason = f"in column {k + 1} rows {i + 1} and {j + 1} have the same ratio {ratio}"
+                    return Condition("G3", False, reason, ("column", k, "rows", i, j))
     return Condition("G3", True, "no two second-layer hyperplanes meet on an edge of the orthant")
 
 

@@ -147,28 +147,24 @@ def _refuse_letters(image: Image) -> None:
 
 
 def _solved(image: Image, net: Network) -> dict[Any, Any]:
+    """Solve each entry for the one symbol in it that no entry before it has.
+
+    In the images of components there is one at most: rows of layer 1 bring λ_k (no row is zero, by (G1)), one of its
+    biases t, nonlinear rows of layer 2 their μ_l with known λ, other rows and their columns have symbols as entries,
+    and all other columns and the last biases bring none (theory §2.3, §3.4).
+    """
     import sympy
 
-    unknown, found = set(image.symbols), dict[Any, Any]()
-    waiting: list[tuple[Any, Any]] = []
+    found = dict[Any, Any]()
     for (weight, bias), layer in zip(image.network, net.layers, strict=True):
-        waiting += zip([*weight, *bias], [*layer.weight, *layer.bias], strict=True)
-    progress = True
-    while unknown and progress:
-        progress, later = False, []
-        for entry, value in waiting:
-            open_symbols = sympy.sympify(entry).free_symbols & unknown
-            if len(open_symbols) > 1:
-                later.append((entry, value))
-            elif open_symbols:
-                (symbol,) = open_symbols
+        for entry, value in zip([*weight, *bias], [*layer.weight, *layer.bias], strict=True):
+            unknown = sympy.sympify(entry).free_symbols - set(found)
+            if len(unknown) == 1:
+                (symbol,) = unknown
                 numerator = sympy.Poly(sympy.numer(sympy.together(entry.xreplace(found) - value)), symbol)
                 if numerator.degree() == 1:
                     slope, constant = numerator.all_coeffs()
                     found[symbol] = -constant / slope
-                    unknown.discard(symbol)
-                    progress = True
-        waiting = later
     return found
 
 

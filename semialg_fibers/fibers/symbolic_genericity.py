@@ -99,7 +99,11 @@ def _ratios(forms: Sequence[Sequence[Scalar]]) -> tuple[bool | None, str]:
             difference = forms[i][k] * forms[j][-1] - forms[j][k] * forms[i][-1]
             if signs_of(difference) == {0} and all(signs_of(forms[a][k] * forms[a][-1]) == {-1} for a in (i, j)):
                 return False, f"in column {k + 1} rows {i + 1} and {j + 1} have the same ratio"
-            if 0 in signs_of(difference):
+            if signs_of(difference) == {0}:
+                asked.append(
+                    f"not both rows {i + 1}, {j + 1} have a weight and a bias of other signs in column {k + 1}"
+                )
+            elif 0 in signs_of(difference):
                 asked.append(f"{essential(difference)} ≠ 0")
     if asked:
         return None, f"holds if {' and '.join(dict.fromkeys(asked))}"

@@ -21,8 +21,7 @@ from flint import fmpq
 from semialg_fibers.geometry import simplex
 from semialg_fibers.geometry.arguments import checked
 from semialg_fibers.geometry.linear import Matrix
-from semialg_fibers.geometry.scalar import ONE, ZERO, Vector, dot, primitive
-from semialg_fibers.geometry.symbolic_matrix import matrix_of
+from semialg_fibers.geometry.scalar import ZERO, Vector, dot, primitive
 
 if TYPE_CHECKING:
     import sympy
@@ -97,11 +96,8 @@ def decide_pointed(matrix: Matrix, budget: int = 20_000) -> Pointed | NotPointed
 
 
 def _ratio(matrix: Matrix, rows: list[int], i: int, column: tuple[int, ...]) -> fmpq:
-    """Give the factor c > 0 with column = c · M_i on the chosen rows."""
-    for row, value in zip(rows, column, strict=True):
-        if value:
-            return fmpq(value) / matrix[row, i]
-    return ONE
+    """Give the factor c > 0 with column = c · M_i on the chosen rows, where M_i ≠ 0 is not zero either."""
+    return next(fmpq(value) / matrix[row, i] for row, value in zip(rows, column, strict=True) if value)
 
 
 def _decide(columns: list[tuple[int, ...]], height: int, budget: int) -> simplex.Functional | simplex.Combination:
@@ -235,25 +231,13 @@ def strictly_feasible(forms: list[Vector], dimension: int, budget: int = 20_000)
 
 
 def can_move_inwards(incoming: Matrix, outgoing: Matrix) -> bool:
-    """Say whether C δB + δC B = 0 has a solution that raises every zero entry of B, but those that must stay zero.
+    """Say whether C δB + δC B = 0 has a solution that raises every zero entry of B ≥ 0, but those that must stay zero.
 
-    Where C has full column rank, a zero column of B stays zero with that column of M.
+    δB = JB and δC = −CJ with J = (1) raise all entries of columns that are not zero. A zero column is raised by a
+    positive vector of the kernel of C, and by nothing else; where C has full column rank it stays zero with that column
+    of M.
     """
-    q, p = incoming.shape
-    m = outgoing.shape[0]
-    injective = outgoing.rank() == q
-    columns = [i for i in range(p) if any(incoming.column(i)) or not injective]
-    zeros = [(j, i) for j in range(q) for i in columns if not incoming[j, i]]
-    if not zeros:
+    if outgoing.rank() == incoming.shape[0] or all(map(any, incoming.columns())):
         return True
-    rows = []
-    for a in range(m):
-        for i in range(p):
-            row = [ZERO] * (q * p + m * q)
-            for j in range(q):
-                row[j * p + i] = outgoing[a, j]
-                row[q * p + a * q + j] = incoming[j, i]
-            rows.append(row)
-    kernel = matrix_of(rows, q * p + m * q).kernel()
-    moves = [kernel.column(j * p + i) for j, i in zeros]
-    return strictly_feasible(moves, kernel.shape[0]) is not None
+    kernel = outgoing.kernel()
+    return strictly_feasible(kernel.columns(), kernel.shape[0]) is not None

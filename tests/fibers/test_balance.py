@@ -112,6 +112,29 @@ def test_a_confined_row_beside_a_split_and_a_ghost_is_drawn():
         assert [bool(value) for value in solution.linear_rows.row(0)] == [True, False, False, False]
 
 
+def test_a_confined_row_beside_two_ghosts_of_which_one_combination_counts():
+    """M = ((1, 0, 0), (0, 1, −1)) where x ≥ 0, on three lines more: rank (C, Y) = 2 leaves Y modulo C the rank 1.
+
+    With rank Y = 1 one combination of the two rows of G is (g, h), and on the lines it vanishes; the other combination
+    is any row, lines included. With rank Y = 2 both vanish on the lines, which are three numbers less.
+    """
+    domain = Polyhedron([[-int(i == j) for j in range(6)] for i in range(3)], [0, 0, 0])
+    found = balance([[1, 0, 0, 0, 0, 0], [0, 1, -1, 0, 0, 0]], domain)
+    piece = found.largest(1, 1, 2)
+    assert (piece.rank, piece.outer, piece.confined) == (1, 1, True)
+    for seed in range(3):
+        solution = draw(found, 1, 1, 2, random.Random(seed))
+        assert solution.holds(found)
+        assert (solution.ghost.rank(), solution.outgoing.beside(solution.ghost).rank()) == (1, 2)
+        b, *others = solution.linear_rows.row(0)
+        assert b > 0
+        assert not any(others)
+        counted = (solution.ghost @ solution.ghost_rows).rows()
+        assert any(map(any, counted))
+        assert not any(any(row[3:]) for row in counted)
+        assert any(any(row[3:]) for row in solution.ghost_rows.rows())
+
+
 def test_draws_that_are_not_allowed_a_try_are_refused(monkeypatch):
     found = balance([[1, 0]], Box([0, 0], [1, 1]))
     monkeypatch.setattr(balance_solution, "TRIES", 0)

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import columns_of, is_strictly_feasible, kinds, layer_rows, linear_product, rank, subsets
 
-from semialg_fibers.errors import BudgetExceededError, NotGenericError, UnsupportedError
+from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, NotGenericError, UnsupportedError
 from semialg_fibers.fibers import masks
 from semialg_fibers.fibers.bottleneck import fiber
-from semialg_fibers.fibers.genericity import genericity
+from semialg_fibers.fibers.genericity import genericity, is_bottleneck
 from semialg_fibers.geometry.domain import Box, Orthant, Space
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.polyhedron import Polyhedron
@@ -92,6 +92,16 @@ def test_g3_equal_ratios_in_a_column():
     assert rows[i][k] * rows[i][-1] < 0
     assert rows[j][k] * rows[j][-1] < 0
     assert rows[i][-1] / rows[i][k] == rows[j][-1] / rows[j][k]
+
+
+@pytest.mark.parametrize("common", [7, 2**61 - 1, 2**31 - 1, 3**80])
+def test_g3_equal_ratios_whatever_their_common_factor(common):
+    """No residue of a number that a prime divides tells a ratio from another; row 2 has the same ratio −1."""
+    for rows in ([[-common, 1, common], [-2, 3, 2]], [[-2, 3, 2], [-common, 1, common]]):
+        assert witness(bottleneck_of(rows, [[1, 1]]), "G3") == ("column", 0, "rows", 0, 1)
+    for rows in ([[-common, 1, 2 * common], [-2, 3, 2]], [[-1, 1, common], [-1, 3, 2 * common]]):
+        assert verdicts(bottleneck_of(rows, [[1, 1]]))["G3"] is True
+    assert witness(bottleneck_of([[-1, 1, common], [-2, 3, 2 * common]], [[1, 1]]), "G3")[1] == 0
 
 
 def test_g4_masked_products():
@@ -233,6 +243,7 @@ def test_a_search_beyond_the_budget_is_not_decided():
     assert report.undecided == ("G4",)
     assert report.is_generic is None
     assert "(G4) not decided: column 1: " in str(report)
+    assert report.conditions[3].witness == ("column", 0)
     found = fiber(net)
     assert found.complete is None
     assert found.assumptions == ("G4",)
@@ -260,6 +271,9 @@ def test_full_column_rank_decides_g4_at_any_size():
             Orthant(2), [[0, 0, 0], [1, -2, 3], [0, 0, 0]], [[1, 1, 1]], {"G2": ("zero row", 0)}, id="two zero rows"
         ),
         pytest.param(Orthant(2), [[1, -2, 3], [1, -1, 0]], [[1, 0]], {"G2": ("zero column", 1)}, id="mute, nonlinear"),
+        pytest.param(
+            Orthant(2), [[1, -2, 3], [1, -1, 0], [1, -3, 0]], [[1, 0, 0]], {"G2": ("zero column", 1)}, id="two mute"
+        ),
         pytest.param(Orthant(2), [[1, -2, 3], [1, 1, 0]], [[1, 0]], {"G5": ("rank", 0, 1)}, id="mute, linear"),
         pytest.param(
             Orthant(2), [[1, 1, 1], [2, 2, 5]], [[1, 1], [1, 2]], {"G5": ("rank", 1, 2)}, id="parallel, linear"
@@ -438,7 +452,27 @@ def test_refusals_name_the_hypothesis_with_the_numbers_of_the_network():
     assert [refusal(genericity, net) for net in (triangle, affine)] == [
         refusal(fiber, net) for net in (triangle, affine)
     ]
-    assert {condition.name for condition in genericity(boxed).conditions} == {"supertransversal", "masked_products"}
+    prism = Network([([[1]], [0])] * 3, Polyhedron([[1], [-1]], [1, 1]))
+    for net in (boxed, prism):
+        assert {condition.name for condition in genericity(net).conditions} == {"supertransversal", "masked_products"}
+
+
+def test_what_is_no_network_and_letters_in_deep_networks_are_refused():
+    with pytest.raises(InvalidNetworkError, match="expected a Network, got the int 3"):
+        is_bottleneck(3)
+    p = sympy.Symbol("p", positive=True)
+    wide = Network([([[p], [1]], [0, 1]), ([[1, -1]], [1]), ([[1]], [0])])  # n1 = 2 > d = 1: not the theorem's
+    for net in (Network([([[p]], [0])] * 4), Network([([[p]], [0])] * 3, Box([0], [1])), wide):
+        assert refusal(genericity, net).startswith("this needs numbers")
+
+
+@pytest.mark.parametrize(("n1", "more"), [(3, ""), (4, ""), (5, ", and 1 more of this kind")])
+def test_six_conditions_are_written_out(n1, more):
+    """x, y and, for each column k, (k + 1) x + y: sums of masked products that may vanish."""
+    square = [[int(i == j) for j in range(n1)] for i in range(n1)]
+    net = bottleneck_of([[*range(1, n1 + 1), 1], [1] * (n1 + 1)], [[x, y]], (square, [0] * n1))
+    conditions = ["x ≠ 0", "y ≠ 0", "x + y ≠ 0", *(f"{k}*x + y ≠ 0" for k in range(2, n1 + 1))]
+    assert genericity(net).conditions[3].reason == f"holds if {' and '.join(conditions[:6])}{more}"
 
 
 def refusal(question, net):
@@ -452,6 +486,7 @@ def refusal(question, net):
 
 p, q = sympy.symbols("p q", positive=True)
 x, y = sympy.symbols("x y", real=True)
+z = sympy.Symbol("z", nonnegative=True)
 G1, G2 = "(G1) holds: rank A1 = 2, expected 2", "(G2) holds: no zero in [A2 | b2], no zero column in A3"
 G3 = "(G3) holds: no two second-layer hyperplanes meet on an edge of the orthant"
 G4 = "(G4) holds: no sum of masked products vanishes, whatever the values of the letters"
@@ -504,6 +539,86 @@ SYMBOLIC = [
     (
         bottleneck_of([[p, -1, -p], [2 * p, -3, -2 * p]], [[1, 1]]),
         [G1, G2, "(G3) violated: in column 1 rows 1 and 2 have the same ratio", G4, G5],
+    ),
+    *(
+        (  # A2 = −p − 1 or −1 over b2 = 1: the ratios differ, in whatever order the rows stand
+            bottleneck_of([[a, -1, 1], [b, -3, 1]], [[1, 1]]),
+            [G1, G2, G3, G4, G5],
+        )
+        for a, b in ((-p - 1, -1), (-1, -p - 1))
+    ),
+    (  # z ≥ 0: where z = 0 the first column has no ratios, else the same one twice
+        bottleneck_of([[z, 1, -1], [2 * z, 3, -2]], [[1, 1]]),
+        [
+            G1,
+            "(G2) not decided: holds iff z ≠ 0",
+            "(G3) not decided: holds if not both rows 1, 2 have a weight and a bias of other signs in column 1",
+            "(G4) not decided: holds if z ≠ 0",
+            G5,
+        ],
+    ),
+    (  # the ratio 1/p of row 1 is that of row 2 unless z = 0, where row 2 has none
+        bottleneck_of(
+            [[p, 1, -1, -1], [p * z, 1, -1, -z]],
+            [[1, 2]],
+            ([[int(i == j) for j in range(3)] for i in range(3)], [0] * 3),
+        ),
+        [
+            G1.replace("2", "3"),
+            "(G2) not decided: holds iff z ≠ 0",
+            "(G3) not decided: holds if not both rows 1, 2 have a weight and a bias of other signs in column 1 "
+            "and z - 1 ≠ 0",
+            "(G4) not decided: holds if z ≠ 0",
+            G5,
+        ],
+    ),
+    (  # six maximal minors are written out, of ten one
+        bottleneck_of([[1, -1, 1]], [[1]], ([[1, p, q, x], [y, 2, x, q]], [0, 0])),
+        [
+            "(G1) not decided: rank A1 = 2 iff not all of "
+            "p*y - 2, q*y - x, q - x*y, p*x - 2*q, p*q - 2*x, q**2 - x**2 are zero",
+            *(G2, G3, G4, G5),
+        ],
+    ),
+    (
+        bottleneck_of([[1, -1, 1]], [[1]], ([[1, p, q, x, y], [y, 2, x, q, p]], [0, 0])),
+        [
+            "(G1) not decided: rank A1 = 2 iff not all of its 10 maximal minors vanish, among them p*y - 2",
+            *(G2, G3, G4, G5),
+        ],
+    ),
+    (  # six conditions are written out
+        bottleneck_of([[1, -2, 1], [1, -1, 1]], [[x, y], [x, 2 * y]], IDENTITY),
+        [
+            G1,
+            "(G2) not decided: holds iff x ≠ 0 and y ≠ 0",
+            G3,
+            "(G4) not decided: holds if x ≠ 0 and y ≠ 0 and not all of x + y, x + 2*y are zero and "
+            "not all of 2*x + y, x + y are zero",
+            G5,
+        ],
+    ),
+    (
+        Network([([[p, 1]], [1]), ([[1], [2]], [1, 1]), ([[2, -1]], [0])]),  # n1 = 1 < d
+        [
+            "(G1) holds: rank A1 = 1 for all values of the letters",
+            G2,
+            G3,
+            "(G4) not decided: holds if the rows 1, 2 are not exactly the active ones anywhere on hyperplane 1",
+            G5,
+        ],
+    ),
+    (
+        bottleneck_of([[p, q, 1], *([1, k, 1] for k in range(2, 9))], [[1] * 8]),
+        [G1, G2, G3, G4, f"(G5) holds: {RANK} = 1 for all values of the letters"],
+    ),
+    (
+        shallow([[p, 1, 1]], [[x]], Orthant(2)),
+        [LINES_, "(G3) holds: the hyperplanes are pairwise different", f"(G5) not decided: {RANK} = 1 iff x ≠ 0"],
+    ),
+    (  # one minor, 1·(−1) − 2·1, is never zero
+        shallow([[1, -p, 1], [2, -1, -1]], [[1, 1]], Orthant(2)),
+        [LINES_, "(G3) holds: the hyperplanes are pairwise different", G5],
     ),
     (
         Network([([[p]], [1]), ([[1], [2]], [1, 1]), ([[2, -1]], [0])]),

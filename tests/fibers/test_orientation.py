@@ -2,6 +2,7 @@
 
 import random
 from itertools import islice
+from math import comb
 
 import pytest
 from hypothesis import given, settings
@@ -90,6 +91,9 @@ def test_a_cone_that_is_not_pointed_needs_dependent_columns():
     problem = problem_of(Orthant(2), [], [], [[1, -1], [0, 0], [0, 0]], 2)
     assert problem.part_dimension((), 2) == 4 + 2
     assert problem.dimension(()) == 6
+    for dead in range(4):  # each one more adds its p + 1 + m
+        wider = problem_of(Orthant(2), [], [], [[1, -1], [0, 0], [0, 0]], 2 + dead)
+        assert wider.dimension(()) == wider.largest_dimension() == 6 + dead * (2 + 1 + 3)
     boxed = problem_of(Box([0, 0], [1, 1]), [], [], [[1, -1], [0, 0], [0, 0]], 2)
     assert boxed.part_dimension((), 2) == 5 + 2  # a box does not ask for pointedness
     assert boxed.dimension(()) == 1 + 1 + 6
@@ -120,6 +124,18 @@ def test_the_jumps_of_a_basis_of_all_matrices_are_seen_to_be_independent():
     assert problem_of(Orthant(2), forms, outgoing, [[0] * 2] * 3, 0).jumps_are_independent is True
     one_more = problem_of(Orthant(2), [*forms, [1, 1, -1]], [*outgoing, [1, 1, 1]], [[0] * 2] * 3, 0)
     assert one_more.jumps_are_independent is False
+
+
+def test_jumps_with_independent_rows_or_columns_are_seen_to_be_independent_whatever_else_they_have():
+    """Σ x_l C_l B_l = 0 with B_l independent gives x_l C_l = 0, and likewise for C_l."""
+    unseen = [-10, 20, -15, 4]  # Σ c_a (a + 2)^k = 0 for k = 1, 2, 3
+    assert [sum(c * (a + 2) ** k for a, c in enumerate(unseen)) for k in (1, 2, 3)] == [0, 0, 0]
+    rows = problem_of(Orthant(2), [[1, 2, -1], [1, -1, 1]], [unseen, unseen], [[0, 0]] * 4, 0)
+    assert rows.jumps_are_independent is True
+    basis = [[int(a == j) for a in range(5)] for j in range(5)]
+    columns = problem_of(Orthant(2), [[1, 2, j + 1] for j in range(5)], basis, [[0, 0]] * 5, 0)
+    assert columns.jumps_are_independent is True
+    assert rows.count() == columns.count() == 1
 
 
 @pytest.mark.parametrize(
@@ -175,6 +191,7 @@ def test_with_enough_spare_neurons_all_sets_are_feasible_and_counted_at_once(dom
     zero = [[0] * p for _ in range(m)]
     many = problem_of(domain, forms, outgoing, zero, least)
     assert many.all_feasible
+    assert not many.needs_search
     assert many.count() == 2**200
     assert list(islice(many.feasible_sets(), 203)) == [(), *((j,) for j in range(200)), (0, 1), (0, 2)]
     few = problem_of(domain, forms[:6], outgoing[:6], zero, least)
@@ -230,9 +247,52 @@ def test_without_spare_neurons_the_remainder_must_vanish():
     assert problem.largest_dimension() == 30
 
 
+def test_the_largest_dimension_is_found_where_it_is_open_which_sums_vanish():
+    """M = −2 B, and 60 jumps B: one linear neuron for ∅ and the singletons, none for pairs, of which there are many."""
+    problem = problem_of(Orthant(2), [[1, 2, -j] for j in range(60)], [[1]] * 60, [[-2, -4]], 1)
+    assert problem.dimension(()) == problem.dimension((7,)) == 60 + 2
+    assert problem.dimension((3, 5)) == problem.largest_dimension() == 60 + 4
+
+
+def test_on_the_space_nothing_but_a_remainder_that_vanishes_is_feasible():
+    for linear, count in (([[0, 0]], 1), ([[0, 3]], 0)):
+        problem = problem_of(Space(2), [], [], linear, 2)
+        assert len(list(problem.feasible_sets())) == problem.count() == count
+        assert problem.all_feasible is (count == 1)
+
+
+def test_which_problems_are_countable():
+    """By subset sums, by a rank that grows, or because 2^16 sets can be looked at."""
+    zero = [[0] * 4 for _ in range(4)]
+    for k, countable in ((16, True), (17, False)):
+        assert problem_of(Orthant(4), *spread(k, 4, 4), zero, 3).is_countable is countable
+    size = 17
+    forms = [[int(i == j) for i in range(size)] + [-1] for j in range(size)]
+    independent = problem_of(Orthant(size), forms, [row[:-1] for row in forms], [[0] * size] * size, 2)
+    assert independent.rank_is_monotone
+    assert independent.is_countable is True
+    sums = problem_of(Orthant(4), *spread(30, 4, 5), [[0] * 4] * 5, 0)
+    assert not sums.rank_is_monotone
+    assert sums.is_countable is True
+
+
+@pytest.mark.parametrize(
+    ("form", "high"), [([1, -1], comb(61, 30)), ([0, -1], 2**61)], ids=["all jumps", "one jump is zero"]
+)
+@pytest.mark.parametrize("p", [1, 2])
+def test_the_bound_for_equal_sums_is_that_of_jumps_that_are_not_zero(p, form, high):
+    """Erdős 1945: C(k, k / 2) sums of nonzero vectors may be equal; a zero vector doubles the number."""
+    forms = [[0] * (p - 1) + row for row in [*([1, -j - 1] for j in range(60)), form]]
+    problem = problem_of(Orthant(p), forms, [[1]] * 61, [[0] * p], 0)
+    with pytest.raises(BudgetExceededError) as caught:
+        problem.count()
+    assert (caught.value.low, caught.value.high) == (1, high)
+
+
 def test_a_search_beyond_the_budget_is_not_called_an_answer():
     forms, outgoing = spread(60, 4, 4)
     problem = problem_of(Orthant(4), forms, outgoing, [[0] * 4 for _ in range(4)], 3)
+    assert problem.is_countable is False
     assert not problem.all_feasible
     assert not problem.rank_is_monotone
     with pytest.raises(BudgetExceededError, match="choices of sides"):
@@ -291,6 +351,41 @@ def test_a_listing_that_ends_early_proves_an_interval(budget):
     low = min(budget, 4)
     assert (caught.value.low, caught.value.high) == (low, low + 8 - budget)
     assert str(caught.value) == f"after {budget} of 2^3 choices of sides {low} are feasible"
+
+
+def test_a_factorization_has_no_more_rank_than_rows_or_columns():
+    """C B = M with p = 1: C and B have q (m + 1) entries, which M ≠ 0 ties by m equations; and q biases."""
+    for m, q in ((3, 1), (1, 3), (2, 2), (1, 1)):
+        problem = problem_of(Orthant(1), [], [], [[a + 1] for a in range(m)], q)
+        assert problem.part_dimension((), q) == q * (m + 1) - m + q
+
+
+def test_the_rank_is_seen_to_grow_by_columns_alone():
+    """B_1 = B_2 and C_1, C_2 independent; at M = 0 nothing else is asked."""
+    problem = problem_of(Orthant(2), [[1, -2, 1], [1, -2, 3]], [[1, 0, 0], [0, 1, 0]], [[0, 0]] * 3, 1)
+    assert problem.rank_is_monotone
+    assert not problem.needs_search
+
+
+@pytest.mark.parametrize(("k", "budget", "enough"), [(2, 4, True), (2, 3, False), (6, 12, False), (6, 64, True)])
+def test_the_largest_dimension_is_claimed_when_all_sets_were_looked_at(k, budget, enough):
+    """M_S = (c, −c) with c > 0 is never pointed, so that the bound of pointed cones is not reached."""
+    problem = problem_of(
+        Orthant(2), [[j + 1, -j - 1, j] for j in range(k)], [[1, 0, 0]] * k, [[1, -1], [0, 0], [0, 0]], 2
+    )
+    if enough:
+        assert problem.largest_dimension(budget) == problem.dimension(())
+    else:
+        words = rf"^the largest dimension among 2\^{k} components was not found among the first {budget}$"
+        with pytest.raises(BudgetExceededError, match=words):
+            problem.largest_dimension(budget)
+
+
+def test_a_box_asks_no_row_to_be_positive():
+    """B = (0, 1; 0, 1), C = (1, 1): on the orthant the zero column cannot be raised, on a box it may have any sign."""
+    for domain, local in ((Orthant(2), None), (Box([0, 0], [1, 1]), 2 + 4 - 2 + 2)):
+        problem = problem_of(domain, [], [], [[0, 2]], 2)
+        assert problem.local_dimension(Matrix([[0, 1], [0, 1]]), Matrix([[1, 1]])) == local
 
 
 def test_on_the_space_the_part_does_not_depend_on_linear_neurons():

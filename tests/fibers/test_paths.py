@@ -43,6 +43,25 @@ def test_coordinates_give_the_member_back(kind, data):
         assert component.coordinates(network_at(component.set.parts[0].sample(1), net))
 
 
+@every_kind
+@few
+@given(st.data())
+def test_no_entry_brings_two_symbols_at_once(kind, data):
+    """Layer by layer, weights first: λ_k, then t, then μ_l, then the parameters of other rows (theory §2.3, §3.4).
+
+    So that a member has its coordinates by one walk through its entries.
+    """
+    for component in some_components(data, fiber(data.draw(networks_of(kind))), 3):
+        for image in component.parametrizations:
+            seen = set()
+            for weight, bias in image.network:
+                for entry in (*weight, *bias):
+                    new = sympy.sympify(entry).free_symbols - seen
+                    assert len(new) <= 1
+                    seen |= new
+            assert seen == set(image.symbols)
+
+
 def test_the_given_network_has_the_coordinates_one():
     component = fiber(gallery.network("hidden_2_2_2_1")).components[0]
     found = component.coordinates(gallery.network("hidden_2_2_2_1"))

@@ -73,6 +73,29 @@ def test_one_sign_is_counted_as_by_brute_force(case, bits, tail):
         assert sum(search.count(prefix=prefix) for prefix in product((0, 1), repeat=bits)) == expected
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_rounded_sums_that_do_not_decide_are_decided_exactly(seed, monkeypatch):
+    """Sums that cancel to 0 or ±1 beside multiples of 2^80, whose rounded values are all alike."""
+    rng = random.Random(seed)
+    entries = [0, 0, 1, -1, 2**80, -(2**80), 2**80 + 1, -(2**80) - 1, 3 * 2**79]
+    monkeypatch.setattr(side_search, "TAIL", seed % 3 * 2)
+    for _ in range(6):
+        base, *rows = (tuple(rng.choice(entries) for _ in range(1 + seed % 2)) for _ in range(7))
+        base = rng.choice([base, tuple(-sum(column) for column in zip(*rows, strict=True))])
+        assert OneSignedSearch(base, tuple(rows)).count() == one_signed_by_hand(base, rows)
+
+
+def test_what_is_lost_by_rounding_down_adds_up():
+    """Two thirds of a unit are lost three times, of a sum that is zero: rounded it is −2."""
+    unit = 2**41
+    rows = ((2**101 + 2 * unit // 3,), (2**100 + 2 * unit // 3 + 1,))
+    base = (-rows[0][0] - rows[1][0],)
+    scaled, others, slack = OneSignedSearch(base, rows)._scaled
+    assert int(scaled[0]) + sum(int(row[0]) for row in others) == -2
+    assert slack >= 2
+    assert OneSignedSearch(base, rows).count() == 4  # one sum is zero, and the others are negative
+
+
 @settings(max_examples=60)
 @given(one_signed(), st.integers(0, 40))
 def test_the_interval_of_a_search_that_ends_early_is_true(case, budget):
@@ -157,6 +180,48 @@ def test_ranks_are_counted_as_by_brute_force(problem, budget):
         assert search.count(2**20, prefix) == sum({s for s in sides if s < bits} == begin for sides in expected)
     low, high = interval(lambda: search.count(budget))
     assert low <= len(expected) <= high <= 2**problem.k
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_subtree_is_decided_only_where_all_its_sets_are_alike(seed):
+    """For every prefix: True where all completions are feasible, False where none is; else it may be open."""
+    rng = random.Random(seed)
+    p, m, k = rng.randint(2, 3), rng.randint(2, 3), 4
+    forms = [[rng.randint(-1, 1) for _ in range(p)] + [1] for _ in range(k)]
+    outgoing = [[rng.randint(-1, 1) for _ in range(m)] for _ in range(k)]
+    linear = [[rng.randint(-1, 1) for _ in range(p)] for _ in range(m)]
+    domain = Orthant(p) if seed % 2 else Box([0] * p, [1] * p)
+    lines = tuple(map(vector, forms)), tuple(map(vector, outgoing)), Matrix(linear), vector([0] * m)
+    for spare in (1, 2):
+        problem = OrientationProblem(domain, *lines, spare)
+        feasible, search = set(feasible_by_hand(problem)), rank_search(problem)
+        assert search.count(2**20) == len(feasible)
+        for depth in range(k + 1):
+            for bits in product((0, 1), repeat=depth):
+                chosen = {side for side, bit in enumerate(bits) if bit}
+                below = [sides for sides in subsets(k) if {side for side in sides if side < depth} == chosen]
+                total = sum((search.products[side] for side in chosen), search.base)
+                whole = search._whole_subtree(depth, total)
+                assert whole is None or {sides in feasible for sides in below} == {whole}
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["equal rows", "equal columns"])
+def test_one_prefix_decides_where_what_is_to_come_spans_little(turned):
+    """Jumps C_l B with one row B leave rank M − 1 = 2 at least; with r = 3 on the box all sets are feasible."""
+    jumps = [[[c * b for b in (1, -1, 2)] for c in (j + 1, (-1) ** j, j * j)] for j in range(40)]
+    if turned:
+        jumps = [[list(row) for row in zip(*jump, strict=True)] for jump in jumps]
+    products = tuple(map(Matrix, jumps))
+
+    def never(sides):
+        raise AssertionError(sides)
+
+    assert RankSearch(Matrix.identity(3), products, 1, True, never).count(1) == 0
+    assert RankSearch(Matrix.identity(3), products, 3, True, never).count(1) == 2**40
+    with pytest.raises(
+        BudgetExceededError, match=r"^after 1 prefixes the search is not complete; .* 0 and 1099511627776"
+    ):
+        RankSearch(Matrix.identity(3), products, 2, True, never).count(1)
 
 
 def test_bounds_of_the_rank_end_the_search_early():

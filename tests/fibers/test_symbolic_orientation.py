@@ -86,6 +86,9 @@ def test_the_cases_are_what_is_true_at_numbers(seed):
                     assert case.simplicial == (case.least == case.rank)
                     assert dimensions[sides] in (None, case.dimension)
                     assert problem.least_linear(sides) <= case.least
+                    for linear in range(case.least, problem.spare + 1):
+                        part = or_open(partial(problem.part_dimension, sides, linear))
+                        assert part in (None, at.part_dimension(sides, linear))
     assert len(met) >= 3
 
 
@@ -147,6 +150,7 @@ def test_a_letter_that_cancels_in_one_entry_is_none_of_the_matrix():
 
 
 n = sympy.Symbol("n", real=True, nonzero=True)
+z = sympy.Symbol("z", nonnegative=True)
 SHAPES = {  # the cone of the columns, rank 1 where nothing else is said
     "one sign": ([[p, q]], 1, (True,)),
     "the other sign": ([[-p, -q]], 1, (True,)),
@@ -162,6 +166,9 @@ SHAPES = {  # the cone of the columns, rank 1 where nothing else is said
     "x may be zero, the other row shows two signs": ([[p, -q], [p * x, -q * x]], 1, (False,)),
     "two signs in one row do not tell for rank 2": ([[p, -q, 1], [1, 1, 1]], 2, (True,)),
     "two rows, a column each": ([[p, 0], [0, -q]], 2, (True,)),
+    "what may be zero has one sign": ([[p, z], [z, q]], 1, (True,)),
+    "so with the other sign": ([[-p, -z], [-z, -q]], 1, (True,)),
+    "one column of three shows its sign": ([[p, 0, 0], [0, 1, x]], 2, (True, False)),
     "two rows, one column left": ([[p, 0, x], [0, -q, x]], 2, (True, False)),
 }
 
@@ -172,7 +179,7 @@ def test_pointed_is_what_signs_show(rows, rank, expected):
     assert _pointed(matrix, rank) == expected
     met = set()
     for a, b, c, d in product((1, 2), (1, 3), (0, -1, 1, 3), (1, -2)):
-        numbers = [fractions(row) for row in put_in(matrix, {p: a, q: b, x: c, n: d})]
+        numbers = [fractions(row) for row in put_in(matrix, {p: a, q: b, x: c, n: d, z: abs(c)})]
         if reference_rank(numbers) == rank:
             met.add(is_pointed([column for column in zip(*numbers, strict=True) if any(column)]))
     assert met <= set(expected)
@@ -232,7 +239,7 @@ def test_nothing_to_realize_needs_no_factors_and_a_member_its_own_dimension():
     left, right = problem.factorization((0,), 1)
     assert not any(left.column(0))
     assert right.shape == (1, 2)
-    with pytest.raises(UnsupportedError, match="no member with 1 linear neurons is known"):
+    with pytest.raises(UnsupportedError, match=r"^no member with 1 linear neurons is known"):
         row_of_own([x, p, 1]).factorization((0,), 1)
     wide = row_of_own([p, -1, 1], spare=2, own=((1, 2), (1, 1, 1)))
     at = wide.subs({p: 2})
@@ -240,3 +247,63 @@ def test_nothing_to_realize_needs_no_factors_and_a_member_its_own_dimension():
         incoming, outgoing = Matrix([[1, 2], [1, 2]]), Matrix.from_columns(columns, 3)
         assert wide.local_dimension(incoming, outgoing) == at.local_dimension(incoming, outgoing)
     assert wide.local_dimension(Matrix([[1, 2], [1, 2]]), Matrix.from_columns([[1, 0, 0], [0, 1, 1]], 3)) is not None
+
+
+def test_where_some_letters_are_given_the_rest_stays_a_problem_with_letters():
+    problem = row_of_own([x - 1, -x - 1, p], own=((1, q), (p, 1)), spare=2)
+    some = problem.subs({p: 2})
+    assert isinstance(some, SymbolicOrientationProblem)
+    assert [[str(value) for value in part] for part in some.own[0]] == [["1", "q"], ["2", "1"]]
+    assert type(problem.subs({p: 2, q: 1, x: 0})) is OrientationProblem
+    assert [case.rank for case in some.cases(())] == [1]
+
+
+def test_the_last_case_is_that_of_the_largest_rank_and_has_the_usual_number():
+    problem = problem_of(Orthant(1), [[1, -1], [2, -1]], [[x], [p]], 1)  # M_S = x + 2 p
+    assert [case.least for case in problem.cases((0, 1))] == [0, 1]
+    assert problem.usual_linear((0, 1)) == 1
+    assert problem.least_linear((0, 1)) == 0
+    assert problem.is_feasible((0, 1)) is True
+    assert problem.part_dimension((0, 1), 0) == 2 + (1 + 1 + 1)
+
+
+def test_sums_that_never_vanish_are_no_case():
+    """p and q are positive, and so is p + q: on R^p no set but ∅ is feasible."""
+    problem = problem_of(Space(1), [[p, 1], [q, 2]], [[1], [1]], 0)
+    assert [problem.is_feasible(sides) for sides in subsets(2)] == [True, False, False, False]
+    assert problem.count() == 1
+    together = problem_of(Space(1), [[1, 1], [1, 2]], [[x], [1 - x]], 0)  # x + (1 − x) = 1
+    assert together.cases((0, 1)) == ()
+
+
+def test_a_largest_dimension_that_a_sure_set_has_for_some_values_only_is_refused():
+    """M_S = 1 + C B with B C = −1 has rank 1; its columns are multiples of one, by factors of the signs of x and −1."""
+    problem = problem_of(Orthant(2), [[2 * x - 1, -2, 1]], [[1, x]], 2, own=[((1, 0), (1, 0)), ((0, 1), (0, 1))])
+    assert problem.is_certain((0,))
+    assert {case.dimension for case in problem.cases((0,))} == {7, 8}
+    assert problem.dimension(()) == 7
+    assert [problem.subs({x: value}).largest_dimension() for value in (-1, 1)] == [8, 7]
+    with pytest.raises(UndecidedSignError):
+        problem.largest_dimension()
+
+
+def test_factors_where_own_rows_are_too_many_and_where_numbers_are_left():
+    three = [((1, p), (1, 0)), ((q, 1), (0, 1)), ((1, 1), (1, 1))]
+    left, right = problem_of(Orthant(2), [[1, -2, 1]], [[1, 1]], 3, own=three).factorization((), 2)
+    assert (left.shape, right.shape) == ((2, 2), (2, 2))
+    numbers = problem_of(Orthant(2), [[1, -2, p]], [[3, 1]], 2, own=[((1, 1), (1, 1))])
+    left, right = numbers.factorization((0,), 2)
+    assert left @ right == numbers.remainder((0,))[0] == Matrix([[4, -5], [2, -1]])
+    constant = problem_of(Space(1), [[p, 1], [-q, 1]], [[1], [1]], 1)
+    _, right = constant.factorization((0, 1), 1)  # theory §2.7: on R^p linear neurons are constants
+    assert right.is_zero()
+
+
+def test_values_at_which_the_rank_is_lower_by_bad_luck_do_not_hide_the_generic_rank():
+    """The weight is zero at each of the values that are tried, and at hardly any other."""
+    tried = random.Random(0)
+    unlucky = sympy.prod(x - tried.randrange(-(10**6), 10**6) for _ in range(3))
+    problem = problem_of(Orthant(1), [[unlucky, 1]], [[1]], 1)
+    linear = problem.scaled_linear((0,))
+    assert (linear.rank_at_some_values, linear.generic_rank) == (0, 1)
+    assert [case.rank for case in problem.cases((0,))] == [0, 1]

@@ -3,14 +3,15 @@
 import random
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 
 import pytest
+import sympy
 from flint import fmpq
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from semialg_fibers.errors import BudgetExceededError, InexactInputError, InvalidNetworkError
+from semialg_fibers.errors import BudgetExceededError, InexactInputError, InvalidNetworkError, UndecidedSignError
 from semialg_fibers.geometry import cone, simplex
 from semialg_fibers.geometry.cone import (
     NonnegativeFactorization,
@@ -23,6 +24,7 @@ from semialg_fibers.geometry.cone import (
 )
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.scalar import dot, fraction, vector
+from semialg_fibers.geometry.symbolic_matrix import matrix_of
 
 ENTRIES = st.integers(-3, 3) | st.sampled_from([0, Fraction(1, 2), Fraction(-7, 3), 10**25, -(10**25) - 1])
 
@@ -245,6 +247,9 @@ KNOWN = [
     ([[1, 1, -1, -1], [1, -1, 1, -1], [1, 1, 1, 1]], 3),  # over a square: the nonnegative rank of such cones is 4
     ([[1, 0, 0, -1], [0, 1, 0, -1], [0, 0, 1, -1]], 4),
     ([["1/3", "-2/3"], ["1/7", "-2/7"]], 2),
+    ([[1, 0, 0, 0], [0, 1, 0, -1], [0, 0, 1, 2]], 3),  # negative coordinates beside one that is zero
+    # every functional is nearly (1, 1, 1), so that coordinates of −9 are far outside the cone of the basis
+    ([[1, 0, 0, -9, 5, 5], [0, 1, 0, 5, -9, 5], [0, 0, 1, 5, 5, -9]], 3),
 ]
 
 
@@ -323,6 +328,34 @@ def test_zeros_can_be_raised_as_theory_says(data):
     has_zero_column = any(not any(column) for column in zip(*b, strict=True))
     expected = injective or not has_zero_column or not any(row) or min(row) < 0 < max(row)
     assert can_move_inwards(Matrix(b), Matrix(c)) is expected
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_zeros_can_be_raised_iff_the_linear_equations_say_so(data):
+    """The definition: unknowns δB and δC, one equation for each entry of C δB + δC B, every zero of B raised."""
+    q, p, m = (data.draw(st.integers(1, most)) for most in (3, 3, 2))
+    b = Matrix(data.draw(st.lists(st.lists(st.integers(0, 1), min_size=p, max_size=p), min_size=q, max_size=q)))
+    c = Matrix(data.draw(st.lists(st.lists(st.integers(-2, 2), min_size=q, max_size=q), min_size=m, max_size=m)))
+    equations = []
+    for a, i in product(range(m), range(p)):
+        incoming = [c[a, j] if i == column else fmpq(0) for j, column in product(range(q), range(p))]
+        outgoing = [b[j, i] if a == row else fmpq(0) for row, j in product(range(m), range(q))]
+        equations.append([*incoming, *outgoing])
+    moves = Matrix(equations).kernel()
+    stay = {i for i in range(p) if c.rank() == q and not any(b.column(i))}
+    zeros = [j * p + i for j, i in product(range(q), range(p)) if i not in stay and not b[j, i]]
+    raised = strictly_feasible([moves.column(place) for place in zeros], moves.shape[0]) is not None
+    assert can_move_inwards(b, c) is raised
+
+
+def test_a_column_whose_letters_may_all_be_zero_leaves_it_open():
+    x, y = sympy.symbols("x y", nonnegative=True)
+    positive = sympy.Symbol("p", positive=True)
+    with pytest.raises(UndecidedSignError):
+        can_move_inwards(matrix_of([[x, 1], [y, 1]]), Matrix([[1, 1]]))
+    assert can_move_inwards(matrix_of([[positive, 1], [0, 1]]), Matrix([[1, 1]])) is True
+    assert can_move_inwards(matrix_of([[x, 1], [y, 1]]), Matrix([[1, 1], [1, 2]])) is True  # C is injective
 
 
 # thin cones: 10 × 200, decided by the float program, by its refinement, or by the exact simplex
