@@ -232,13 +232,9 @@ def _masked_sums(net: Network, no_zeros: bool) -> Condition:
     second, third = net.layers[1:]
     if no_zeros and third.matrix.rank() == third.inputs:
         return Condition("G4", True, "A3 has full column rank")
-    outgoing = third.matrix.columns()
     for k in range(second.inputs):
-        products = Matrix.from_columns(
-            [[c * second.matrix[j, k] for c in column] for j, column in enumerate(outgoing)], third.outputs
-        )
         try:
-            found = masks.vanishing_mask(products, second.forms, k)
+            found = masks.vanishing_mask(masks.masked_products(second.matrix, third.matrix, k), second.forms, k)
         except BudgetExceededError as error:
             return Condition("G4", None, f"column {k + 1}: {error.message}", ("column", k))
         if found is not None:

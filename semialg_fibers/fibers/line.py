@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from flint import fmpq
 
+from semialg_fibers.errors import UnsupportedError
 from semialg_fibers.fibers.block import Block, block_of
 from semialg_fibers.fibers.component import Family
 from semialg_fibers.fibers.hidden_component import HiddenFamily, HiddenFrame
@@ -22,6 +23,7 @@ from semialg_fibers.fibers.one_hidden_layer import OrientationFamily
 from semialg_fibers.fibers.orientation import OrientationProblem
 from semialg_fibers.fibers.symbolic_orientation import SymbolicOrientationProblem
 from semialg_fibers.geometry.domain import Form, Orthant, negated
+from semialg_fibers.geometry.expression import signs_of
 from semialg_fibers.geometry.scalar import ONE, ZERO, Vector
 from semialg_fibers.geometry.symbolic_matrix import column_matrix
 from semialg_fibers.networks.arrangement import arrangement
@@ -82,22 +84,34 @@ def families_of(net: Network) -> list[Family]:
     """Give the families of a generic network with n1 = 1 whose function is not constant; its own comes first.
 
     Implements: theory §3.5.
+
+    Raises:
+        UnsupportedError: where letters may make it a network that is not generic, so that no family is its own.
     """
     kinds = neuron_types(net, 2)
     bends = bends_of(net)
     families: list[Family] = []
+    if not bends.places:
+        raise _open("all bends cancel")
     if bends.places[0] == 0:
         block = block_of(net.part(2, 3), kinds)
         families.append(OrientationFamily(block, net.widths, net.layers[0], 1))
         families += _hidden(bends, net, 1)
     else:
         own = tuple(j for j, kind in enumerate(kinds) if kind != "dead")
+        if not all(signs_of(w) == {1} and signs_of(b) == {-1} for w, b in (net.layers[1].forms[j] for j in own)):
+            raise _open("the slopes of the rows that are active where the first layer switches cancel")
         families += _hidden(bends, net, 1, own)
         families += _visible(bends, net, 1)
     if not any(bends.final_slope):
         other = bends.reversed()
         families += [*_visible(other, net, -1), *_hidden(other, net, -1)]
     return families
+
+
+def _open(what: str) -> UnsupportedError:
+    """Give the refusal of a network with letters that need not be generic, where the signs do not tell."""
+    return UnsupportedError(f"{what}, and whether the network is generic depends on its letters: substitute numbers")
 
 
 def _visible(bends: Bends, net: Network, direction: int) -> Iterator[Family]:

@@ -3,6 +3,7 @@
 Main results
     vanishing_mask      one realizable J ≠ ∅ with Σ_(j∈J) A3_·j A2_jk = 0, or None (proved)
     realizing_point     a point of the face h_k = 0 at which exactly the rows of J are positive
+    masked_products     the columns A3_·j A2_jk that are summed
 
 References: theory §5 (G4).
 """
@@ -46,6 +47,12 @@ def vanishing_mask(products: Matrix, forms: Sequence[Vector], k: int) -> tuple[M
             if point is not None:
                 return mask, (*point[:k], ZERO, *point[k:])
     return None
+
+
+def masked_products(second: Matrix, third: Matrix, k: int) -> Matrix:
+    """Give the columns A3_·j A2_jk, an m × n2 matrix."""
+    columns = [[value * second[j, k] for value in column] for j, column in enumerate(third.columns())]
+    return Matrix.from_columns(columns, third.shape[0])
 
 
 def realizing_point(faces: Sequence[Vector], mask: Mask) -> Vector | None:

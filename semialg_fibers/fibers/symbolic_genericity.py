@@ -13,18 +13,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
+from semialg_fibers.errors import BudgetExceededError
 from semialg_fibers.fibers.conditions import SomeDoesNotVanish, open_parts
+from semialg_fibers.fibers.masks import masked_products, realizing_point, vanishing_mask
 from semialg_fibers.geometry.decision import essential
 from semialg_fibers.geometry.domain import Space
-from semialg_fibers.geometry.expression import Scalar, is_zero, signs_of
+from semialg_fibers.geometry.expression import Expression, Scalar, is_zero, signs_of
 from semialg_fibers.geometry.linear import Matrix
+from semialg_fibers.geometry.scalar import Vector
 from semialg_fibers.geometry.symbolic_matrix import SymbolicMatrix
-from semialg_fibers.networks.layer import Network
+from semialg_fibers.networks.layer import Layer, Network
 from semialg_fibers.networks.neuron_kind import LINEAR, NONLINEAR, kinds_by_signs, neuron_types
 
 Finding = tuple[str, bool | None, str]
 
 SHOWN = 6  # expressions of one condition that are written out
+NEVER = "no sum of masked products vanishes, whatever the values of the letters"
+MOST_FREE = 8  # rows whose side on a face is open, for which all sets are looked at
 
 
 def symbolic_findings(net: Network) -> Iterator[Finding]:
@@ -124,20 +129,73 @@ def _different_hyperplanes(forms: Sequence[Sequence[Scalar]]) -> tuple[bool | No
 def _masked(net: Network) -> tuple[bool | None, str]:
     """(G4): Σ_(j∈J) A3_·j A2_jk ≠ 0 for every k and every nonempty realizable J."""
     second, third = net.layers[1:]
+    if second.is_rational and not isinstance(third.matrix, SymbolicMatrix):
+        return _masked_numbers(second, third.matrix)
     asked: list[str] = []
-    if third.inputs > 8:
-        return None, f"asks that no sum of A3_·j A2_jk over rows active together vanishes: 2^{third.inputs} sets"
     for k in range(second.inputs):
-        for size in range(1, third.inputs + 1):
-            for chosen in combinations(range(third.inputs), size):
-                total = third.matrix.select(columns=chosen).times([second.matrix[j, k] for j in chosen])
-                if all(0 in signs_of(value) for value in total):
-                    rows = ", ".join(str(j + 1) for j in chosen)
-                    unless = f"the rows {rows} are not exactly the active ones anywhere on hyperplane {k + 1}"
-                    asked.append(str(SomeDoesNotVanish(parts)) if (parts := open_parts(total)) else unless)
+        faces = [(*form[:k], *form[k + 1 :]) for form in second.forms]
+        always = [j for j, face in enumerate(faces) if _side(face) == 1]
+        free = [j for j, face in enumerate(faces) if _side(face) is None]
+        if len(free) > MOST_FREE:
+            return None, (
+                f"asks that no sum of A3_·j A2_jk over rows active together on hyperplane {k + 1} vanishes: "
+                f"2^{len(free)} sets"
+            )
+        for chosen in (chosen for size in range(len(free) + 1) for chosen in combinations(free, size)):
+            mask = tuple(sorted((*always, *chosen)))
+            total = third.matrix.select(columns=mask).times([second.matrix[j, k] for j in mask])
+            if not mask or not all(0 in signs_of(value) for value in total):
+                continue
+            realizable, parts = _realizable(faces, mask), open_parts(total)
+            if realizable is True and not parts:
+                return False, _vanishing(k, mask)
+            if realizable is not False:
+                rows = ", ".join(str(j + 1) for j in mask)
+                unless = f"the rows {rows} are not exactly the active ones anywhere on hyperplane {k + 1}"
+                asked.append(str(SomeDoesNotVanish(parts)) if parts else unless)
     if not asked:
-        return True, "no sum of masked products vanishes, whatever the values of the letters"
+        return True, NEVER
     asked = list(dict.fromkeys(asked))
     shown = " and ".join(asked[:SHOWN])
     more = "" if len(asked) <= SHOWN else f", and {len(asked) - SHOWN} more of this kind"
     return None, f"holds if {shown}{more}"
+
+
+def _masked_numbers(second: Layer, outgoing: Matrix) -> tuple[bool | None, str]:
+    """(G4) where the letters stand in other layers only."""
+    for k in range(second.inputs):
+        try:
+            found = vanishing_mask(masked_products(second.matrix, outgoing, k), second.forms, k)
+        except BudgetExceededError as error:
+            return None, f"column {k + 1}: {error.message}"
+        if found is not None:
+            return False, _vanishing(k, found[0])
+    return True, NEVER
+
+
+def _vanishing(k: int, mask: Sequence[int]) -> str:
+    rows = ", ".join(str(j + 1) for j in mask)
+    return f"column {k + 1}: the sum over the rows {rows}, active together on the hyperplane, vanishes"
+
+
+def _side(face: Sequence[Scalar]) -> int | None:
+    """Give 1 or −1 where a row's signs make it positive or negative wherever h > 0 on the face, else None."""
+    signs = [signs_of(value) for value in face]
+    for side in (1, -1):
+        if {side} in signs and all(each <= {0, side} for each in signs):
+            return side
+    return None
+
+
+def _realizable(faces: Sequence[Sequence[Scalar]], mask: Sequence[int]) -> bool | None:
+    """Decide whether exactly the rows of the mask are positive, the others negative, at some h > 0 on the face."""
+    numbers: dict[int, Vector] = {}
+    for j, face in enumerate(faces):
+        known = tuple(value for value in face if not isinstance(value, Expression))
+        if len(known) == len(face):
+            numbers[j] = known
+    inside = tuple(i for i, j in enumerate(numbers) if j in mask)
+    if numbers and realizing_point(list(numbers.values()), inside) is None:
+        return False
+    others = [j for j in range(len(faces)) if j not in numbers]
+    return True if all(_side(faces[j]) == (1 if j in mask else -1) for j in others) else None

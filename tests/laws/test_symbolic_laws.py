@@ -4,6 +4,8 @@
 asked for the numbers again, and compared with the answer that the network of numbers gives.
 """
 
+from itertools import islice
+
 import pytest
 import sympy
 from hypothesis import assume, given, settings
@@ -20,6 +22,7 @@ from semialg_fibers.networks.neuron_kind import neuron_types
 from semialg_fibers.questions.identifiability import identifiability
 from semialg_fibers.verify.oracle import same_on_cells
 
+EYE = ([[1, 0], [0, 1]], [0, 0])
 GENERIC = []
 for name in gallery.names():
     try:
@@ -179,3 +182,86 @@ def test_every_refusal_is_a_documented_error():
                 ask(symbolic)
             except SemialgError as error:
                 assert error.message  # noqa: PT017
+
+
+SMALL = st.sampled_from([-2, -1, -1, 0, 1, 1, 2])
+
+
+@st.composite
+def partly_lettered(draw):
+    """Three layers of small integers, often not generic, some behind letters of their sign or of any."""
+    n1, n2, m = draw(st.integers(1, 2)), draw(st.integers(1, 3)), draw(st.integers(1, 2))
+    values, layers, symbolic = {}, [], []
+    share = draw(st.integers(0, 4))
+
+    def put_behind(value):
+        if draw(st.integers(0, 9)) >= 2 * share:
+            return value
+        name = f"s{len(values)}"
+        values[name] = value
+        if not value or draw(st.integers(0, 4)) == 0:
+            return sympy.Symbol(name, real=True)
+        return sympy.Symbol(name, real=True, **{"positive" if value > 0 else "negative": True})
+
+    for inputs, outputs in ((n1, n1), (n1, n2), (n2, m)):
+        row = st.lists(SMALL, min_size=inputs, max_size=inputs)
+        weight = draw(st.lists(row, min_size=outputs, max_size=outputs))
+        bias = draw(st.lists(SMALL, min_size=outputs, max_size=outputs))
+        if len(layers) == 0 and draw(st.booleans()):
+            weight = [[int(i == j) for j in range(n1)] for i in range(n1)]
+        layers.append((weight, bias))
+        symbolic.append(([list(map(put_behind, row)) for row in weight], list(map(put_behind, bias))))
+    return Network(symbolic), Network(layers), values
+
+
+@settings(max_examples=150)
+@given(partly_lettered())
+def test_networks_that_are_not_generic_are_refused_or_answered_soundly(drawn):
+    """Theory §2.3, §3.5: every member of every component is in the fiber, whether or not a hypothesis is decided."""
+    symbolic, net, values = drawn
+    verdicts = {c.name: c.verdict for c in genericity(net).conditions}
+    for condition in genericity_of(symbolic):
+        assert condition.verdict in (None, verdicts[condition.name]) or verdicts[condition.name] is None
+    try:
+        found = fiber(symbolic)
+        there = [component for component in islice(found.components, 8) if component.condition.holds(values)]
+    except (NotGenericError, UnsupportedError, UndecidedSignError):
+        return
+    check_samples([found, *there], net, values)
+
+
+def genericity_of(symbolic):
+    try:
+        return genericity(symbolic).conditions
+    except UndecidedSignError:
+        return ()
+
+
+@pytest.mark.parametrize(
+    ("layers", "rows"),
+    [
+        ([([[1]], [0]), ([[2], [2], [2]], [-2, 1, 2]), ([[2, 1, -1]], ["r"])], "2, 3"),
+        ([([[1]], ["r"]), ([[-2], [2]], [1, 1]), ([[2, 2]], [1])], "1, 2"),
+        ([([[1]], [0]), ([[1], [1]], [1, 2]), ([[1, -1]], ["r"])], "1, 2"),  # f = r - 1 has no bend at all
+        ([([["r"]], [0]), ([["p"], ["p"]], ["p", 2]), ([[1, -1]], [0])], "1, 2"),
+        ([EYE, ([[1, 1], [1, 2]], [1, 1]), ([[1, -1]], ["r"])], "1, 2"),
+        ([EYE, ([["p", 1], ["p", 2], [1, "q"]], [1, 1, -1]), ([[1, -1, 1]], ["r"])], "1, 2"),
+        ([EYE, ([[2, -1], [2, -1]], [1, 2]), ([["p", "q"], [1, -1]], [0, "r"])], None),
+    ],
+)
+def test_masked_products_that_cancel_for_all_values_are_seen(layers, rows):
+    """(G4) does not depend on b3, and signs often say which rows are active together."""
+    letters = {
+        name: sympy.Symbol(name, **{sign: True}) for name, sign in (("p", "positive"), ("q", "negative"), ("r", "real"))
+    }
+    net = Network(
+        [[[[letters.get(v, v) for v in row] for row in w], [letters.get(v, v) for v in b]] for w, b in layers]
+    )
+    condition = genericity(net).conditions[3]
+    if rows is None:
+        assert condition.verdict is not False
+        return
+    assert condition.verdict is False
+    assert condition.reason == f"column 1: the sum over the rows {rows}, active together on the hyperplane, vanishes"
+    with pytest.raises(NotGenericError, match=r"\(G4\) violated"):
+        fiber(net)
