@@ -49,12 +49,15 @@ def hidden_hyperplanes(net: Network, budget: int = CELL_BUDGET) -> tuple[int, ..
     """Give the first-layer indices i such that no second-layer neuron with A2_ji ≠ 0 is active on H_i.
 
     By the row rule (b2_j ≤ 0 and A2_jk ≤ 0 for k ≠ i) where the first layer maps onto the orthant, by the facets of
-    the activation cells elsewhere. All indices when every row is dead; none for one hidden layer.
+    the activation cells elsewhere. All indices when every row is dead; none for one hidden layer. With letters in A1
+    the answer is that for values with rank A1 = n1, which `genericity` states as (G1).
 
     Implements: theory §3.1.
 
     Raises:
         BudgetExceededError: when there are more cells than the budget.
+        UndecidedSignError: when it depends on the values of the letters.
+        UnsupportedError: for letters where cells would be needed.
 
     >>> net = Network([([[1, 0], [0, 1]], [0, 0]), ([[1, -1]], [-1]), ([[1]], [0])])
     >>> hidden_hyperplanes(net)
@@ -325,6 +328,8 @@ class SignFlipGroup:
 @checked
 def sign_flip_group(net: Network) -> SignFlipGroup:
     """Give the group of sign flips of a network; trivial when no hyperplane is hidden.
+
+    With letters in A1 it is that for values with rank A1 = n1, as for `hidden_hyperplanes`.
 
     Implements: theory §3.3.
 

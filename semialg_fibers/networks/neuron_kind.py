@@ -121,6 +121,7 @@ def neuron_types(net: Network, layer: int | None = None, budget: int = CELL_BUDG
         BudgetExceededError: when there are more cells than the budget.
         InvalidNetworkError: when the layer is not hidden.
         UndecidedSignError: when a type depends on the values of the letters.
+        UnsupportedError: for letters where cells would be needed.
 
     >>> net = Network([([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [-1, -2]], [-1, -1]), ([[1, 1]], [0])])
     >>> neuron_types(net)

@@ -87,7 +87,7 @@ layer can be flipped to its other side
     try:
         for reason in sound_symmetries(net):
             reasons += (reason,)
-    except UndecidedSignError as error:
+    except (UndecidedSignError, UnsupportedError) as error:  # what letters leave open
         if not reasons:
             return Identifiability(None, (), error.message)
     if reasons:
@@ -127,7 +127,7 @@ def _kinds(net: Network, layer: int) -> tuple[str, ...]:
         return neuron_types(net, layer)
     except BudgetExceededError:
         return kinds_by_signs(net.layers[layer - 1])
-    except UndecidedSignError:
+    except (UndecidedSignError, UnsupportedError):  # letters: some kinds may be told by signs all the same
         domain = net.domain if layer == 1 else Orthant(net.widths[layer - 1])
         return tuple(_kind_or_open(form, domain) for form in net.layers[layer - 1].forms)
 
@@ -135,7 +135,7 @@ def _kinds(net: Network, layer: int) -> tuple[str, ...]:
 def _kind_or_open(form: Form, domain: Domain) -> str:
     try:
         return classify(form, domain)
-    except UndecidedSignError:
+    except (UndecidedSignError, UnsupportedError):
         return "open"
 
 

@@ -159,7 +159,9 @@ def test_str_is_the_definition_on_paper():
 def test_kinds_on_a_polyhedron_need_numbers():
     a = sympy.Symbol("a", positive=True)
     net = Network([([[a], [1]], [0, 1]), ([[1, 2]], [0])], Polyhedron([[1]], [1]))
-    for ask in (neuron_types, identifiability, summary):
-        with pytest.raises(UnsupportedError, match="need numbers: substitute values for the letters"):
-            ask(net)
+    sentence = "kinds of neurons on a polyhedron need numbers: substitute values for the letters"
+    with pytest.raises(UnsupportedError, match=sentence):
+        neuron_types(net)
+    assert identifiability(net).is_identifiable is None
+    assert summary(net).open["second_layer"] == sentence
     assert neuron_types(net.subs({a: 2})) == ("nonlinear", "nonlinear")

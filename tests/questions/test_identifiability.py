@@ -12,6 +12,7 @@ from math import gcd
 
 import numpy as np
 import pytest
+import sympy
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from reference import columns_of, fractions, hidden_columns, kinds, layer_rows
@@ -24,11 +25,13 @@ from semialg_fibers.fibers.bottleneck import fiber
 from semialg_fibers.fibers.component import exact_layers
 from semialg_fibers.fibers.genericity import genericity, is_bottleneck
 from semialg_fibers.geometry.domain import Box, Orthant, Space
+from semialg_fibers.geometry.polyhedron import Polyhedron
 from semialg_fibers.networks import neuron_kind
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.neuron_kind import neuron_types
 from semialg_fibers.questions import identifiability as module
 from semialg_fibers.questions.identifiability import Identifiability, identifiability, ordinal
+from semialg_fibers.questions.summary import summary
 from semialg_fibers.verify.oracle import jacobian_rank, oracle_cells, same_on_cells
 
 few = settings(max_examples=12, deadline=None)
@@ -675,3 +678,26 @@ def test_the_kinds_of_the_reasons_are_those_of_the_reference():
     told = {r.units[0]: r.symmetry for r in identifiability(net).reasons if r.symmetry in ("dead", "linear")}
     assert told == {j: name for j, name in enumerate(names) if name != "nonlinear"}
     assert fractions(net.layers[0].offset) == [0, 1]
+
+
+POS = sympy.Symbol("p", positive=True)
+
+
+@pytest.mark.parametrize(
+    ("layers", "domain", "identifiable", "words"),
+    [
+        ([([[1, POS], [1, POS]], [0, 1]), ([[1, -1]], [-1]), ([[1]], [0])], None, None, "(G1) violated: rank A1 ≤ 1"),
+        ([([[1], [POS]], [0, 1]), ([[1, -1]], [-1]), ([[1]], [0])], None, None, "n1 = 2 > d = 1"),
+        ([([[POS]], [0]), ([[-1]], [1]), ([[1]], [0])], Box([0], [1]), False, "neuron 1 of the first layer is linear"),
+        ([([[POS]], [0]), ([[-1]], [1]), ([[-1]], [2]), ([[1]], [0])], None, None, "this network has 4"),
+        ([([[POS], [1]], [1, 1]), ([[1, -1]], [0])], Polyhedron([[1]], [1]), None, "not polyhedra"),
+    ],
+)
+def test_letters_where_cells_would_be_needed_leave_it_open(layers, domain, identifiable, words):
+    net = Network(layers, domain)
+    found = identifiability(net)
+    assert found.is_identifiable is identifiable
+    assert words in (found.undecided or found.reasons[0].sentence)
+    told = summary(net)
+    assert told.identifiability == found
+    assert (told.types is None) == ("second_layer" in told.open)
