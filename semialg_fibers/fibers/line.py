@@ -99,7 +99,7 @@ def families_of(net: Network) -> list[Family]:
         families += _hidden(bends, net, 1)
     else:
         own = tuple(j for j, kind in enumerate(kinds) if kind != "dead")
-        if not all(signs_of(w) == {1} and signs_of(b) == {-1} for w, b in (net.layers[1].forms[j] for j in own)):
+        if not all(signs_of(net.layers[1].forms[j][-1]) == {-1} for j in own):
             raise _open("the slopes of the rows that are active where the first layer switches cancel")
         families += _hidden(bends, net, 1, own)
         families += _visible(bends, net, 1)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from reference import columns_of, is_strictly_feasible, kinds, layer_rows, linear_product, rank, subsets
 
 from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, NotGenericError, UnsupportedError
+from semialg_fibers.fibers import genericity as genericity_module
 from semialg_fibers.fibers import masks
 from semialg_fibers.fibers.bottleneck import fiber
 from semialg_fibers.fibers.genericity import genericity, is_bottleneck
@@ -631,6 +632,43 @@ SYMBOLIC = [
         [*(G1, G2, G3, G4), f"(G5) holds: {RANK} = 1 for all values of the letters"],
     ),
     (
+        bottleneck_of([[p, -k, 1] for k in range(1, 9)], [[1] * 8]),
+        [G1, G2, G3, G4, G5],
+    ),
+    (  # (−A3_11, 0) is not zero
+        bottleneck_of([[p, -1, -1]], [[1], [0]]),
+        [G1, G2, G3, G4, G5],
+    ),
+    (  # rows 1 and 2 cancel on hyperplane 1, where row 3 may be on or off
+        bottleneck_of([[p, 1, 1], [p, 2, 1], [1, -q, 1]], [[1, -1, 1]]),
+        [
+            *(G1, G2, G3),
+            "(G4) not decided: holds if the rows 1, 2 are not exactly the active ones anywhere on hyperplane 1",
+            f"(G5) holds: {RANK} = 1, expected 1",
+        ],
+    ),
+    (  # on hyperplane 1 the first row is z h2 + 1 > 0
+        bottleneck_of([[p, z, 1], [p, 1, 1]], [[1, -1]]),
+        [
+            G1,
+            "(G2) not decided: holds iff z ≠ 0",
+            G3,
+            "(G4) violated: column 1: the sum over the rows 1, 2, active together on the hyperplane, vanishes",
+            f"(G5) not decided: {RANK} = 1 iff z - 1 ≠ 0",
+        ],
+    ),
+    (  # and here it is 0 at z = 0
+        bottleneck_of([[p, z, z], [p, 1, 1]], [[1, -1]]),
+        [
+            G1,
+            "(G2) not decided: holds iff z ≠ 0",
+            G3,
+            "(G4) not decided: holds if the rows 1, 2 are not exactly the active ones anywhere on hyperplane 1 and "
+            "z - 1 ≠ 0",
+            f"(G5) not decided: {RANK} = 1 iff z - 1 ≠ 0",
+        ],
+    ),
+    (
         bottleneck_of([[p, -k, 1] for k in range(1, 10)], [[1] * 9]),
         [
             *(G1, G2, G3),
@@ -699,6 +737,17 @@ SYMBOLIC = [
 @pytest.mark.parametrize(("net", "lines"), SYMBOLIC)
 def test_with_letters_the_report_states_the_conditions(net, lines):
     assert str(genericity(net)).splitlines() == lines
+
+
+def test_a_search_for_cancelling_rows_that_ends_early_is_no_answer(monkeypatch):
+    """The letter is in b3 only, so that rows are searched as those of numbers are."""
+    net = Network([IDENTITY, ([[1, -2], [1, -1]], [1, 1]), ([[1, -1]], [x])])
+    assert genericity(net).conditions[3].verdict is False
+    genericity_module._decided.cache_clear()
+    monkeypatch.setattr(masks, "CANDIDATE_LIMIT", 0)
+    condition = genericity(net).conditions[3]
+    assert condition.verdict is None
+    assert condition.reason == "column 1: more than 0 sets of rows cancel; not all were looked at"
 
 
 def test_of_many_sums_the_first_six_are_shown_and_the_others_counted():

@@ -4,10 +4,12 @@ from collections import defaultdict
 from itertools import product
 
 import pytest
+import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import bottlenecks, seeds
 
+from semialg_fibers.errors import NotGenericError, UnsupportedError
 from semialg_fibers.fibers.bottleneck import fiber
 from semialg_fibers.fibers.genericity import genericity
 from semialg_fibers.networks.layer import Network
@@ -171,3 +173,25 @@ def test_exhaustive_search_among_small_integers():
         if genericity(one).is_generic:
             assert [fiber(one).contains(other) for other in strangers] == [other is one for other in strangers]
     assert checked > 2000
+
+
+@pytest.mark.parametrize(
+    ("rows", "biases", "outgoing", "words"),
+    [
+        ([1, 1], ["z", "w"], [1, -1], "all bends cancel"),
+        (
+            [1, 1, 1],
+            ["z", "w", -1],
+            [1, -1, 5],
+            "the slopes of the rows that are active where the first layer switches",
+        ),
+    ],
+)
+def test_where_no_family_is_sure_to_be_its_own_letters_are_refused(rows, biases, outgoing, words):
+    """z, w ≥ 0: where both are positive the two rows cancel at u = 0, which (G4) forbids; where one is 0 it is open."""
+    letters = {name: sympy.Symbol(name, nonnegative=True) for name in "zw"}
+    net = Network([([[1]], [0]), ([[row] for row in rows], [letters.get(b, b) for b in biases]), ([outgoing], [0])])
+    with pytest.raises(UnsupportedError, match=f"{words}.* depends on its letters: substitute numbers"):
+        fiber(net)
+    with pytest.raises(NotGenericError):
+        fiber(net.subs({"z": 1, "w": 2}))

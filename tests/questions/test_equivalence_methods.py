@@ -288,3 +288,15 @@ def test_affine_remainders_that_agree_at_the_centre_are_told_apart(inputs):
             assert isinstance(answer, Different)
             assert (answer.a, answer.b) == pair
             assert answer.check()
+
+
+def test_where_the_polynomial_methods_do_not_apply_it_is_said():
+    """Two inputs, four layers, copies of a unit: no matching of units, no normal form, no line."""
+    wide = Network([([[1, 0], [0, 1]], [0, 0]), ([[1, 1], [1, -1]], [1, 0]), ([[1, 1]], [-1]), ([[1]], [0])])
+    twice = Network(
+        [([[1, 0], [0, 1]], [0, 0]), ([[1, 1], [1, -1], [1, -1]], [1, 0, 0]), ([[1, "1/2", "1/2"]], [-1]), ([[1]], [0])]
+    )
+    answer = same_function(wide, twice, "canonical")
+    assert isinstance(answer, Undecided)
+    assert answer.reason == "the polynomial methods do not apply to this pair; method exact looks at all cells"
+    assert same_function(wide, twice).same is True
