@@ -183,7 +183,7 @@ def test_exhaustive_search_among_small_integers():
             [1, 1, 1],
             ["z", "w", -1],
             [1, -1, 5],
-            "the slopes of the rows that are active where the first layer switches",
+            "the slopes of the rows that are active where the first layer switches cancel",
         ),
     ],
 )
