@@ -10,7 +10,6 @@ from semialg_fibers.exchange.exporters import BY_SUFFIX, WRITERS
 from semialg_fibers.exchange.files import network_to_json, read_network, write_network
 from semialg_fibers.exchange.state_dicts import from_tensors
 from semialg_fibers.fibers.bottleneck import fiber
-from semialg_fibers.fibers.hiding import largest
 from semialg_fibers.geometry.domain import Box
 from semialg_fibers.geometry.expression import undecided
 from semialg_fibers.geometry.reading import scalar
@@ -94,14 +93,6 @@ def test_of_the_ends_of_a_translation_those_are_named_that_matter(ends, told, ra
     assert identifiability(net).reasons[0].sentence.endswith(f"can be translated by {told}")
     found = next(c for c in fiber(net).components if c.kind == "hidden").parametrization.ranges
     assert {each.rhs for each in found if str(each.lhs) == "t"} == ranges
-
-
-def test_the_largest_of_values_with_letters():
-    assert largest([]) == ()
-    assert largest([scalar(v) for v in (-a, a, 0)]) == (scalar(a),)
-    n = sympy.Symbol("n", nonnegative=True)
-    assert largest([scalar(v) for v in (n, 0)]) == largest([scalar(v) for v in (0, n)]) == (scalar(n),)
-    assert set(largest([scalar(v) for v in (r, 0, -1)])) == {scalar(r), scalar(0)}
 
 
 @pytest.mark.parametrize(

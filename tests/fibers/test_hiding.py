@@ -16,12 +16,14 @@ from semialg_fibers.fibers.hiding import (
     flip,
     hidden_hyperplanes,
     hiding,
+    largest,
     sign_flip_group,
     translate,
     translation_range,
 )
 from semialg_fibers.geometry.domain import Box
 from semialg_fibers.geometry.linear import Matrix
+from semialg_fibers.geometry.reading import scalar
 from semialg_fibers.geometry.scalar import exact
 from semialg_fibers.networks.layer import Network
 from semialg_fibers.networks.symmetry import translated
@@ -332,3 +334,29 @@ def test_what_is_no_network_is_refused(question):
 def test_the_elements_of_the_group_are_all_sets_of_columns_in_order():
     net = Network([CUBE, ([[1, -1, -2], [2, -2, -4]], [-1, -3]), ([[1, 5]], [0])])
     assert [element.columns for element in sign_flip_group(net).elements] == [(), (1,), (2,), (1, 2)]
+
+
+POS, FROM_0, ANY = (sympy.Symbol(name, real=True, **kind) for name, kind in
+                    (("p", {"positive": True}), ("z", {"nonnegative": True}), ("r", {})))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("values", "kept"),
+    [
+        ([], []),
+        ([2, 2], [2]),
+        ([1, 3, 2], [3]),
+        ([POS, 0], [POS]),
+        ([0, POS], [POS]),
+        ([POS, -1], [POS]),
+        ([FROM_0, 0], [FROM_0]),  # equal at z = 0, where either will do
+        ([0, FROM_0], [FROM_0]),
+        ([ANY, 0], [ANY, 0]),
+        ([1, ANY, 2], [ANY, 2]),
+        ([ANY, 1, ANY + 1, 0], [1, ANY + 1]),
+        ([POS, FROM_0, POS + FROM_0], [POS + FROM_0]),
+    ],
+)
+def test_only_ends_that_can_be_the_largest_are_named(values, kept):
+    """Theory §3.2: t > max_j b2_j / A2_ji; what another end reaches or exceeds for all letters is left out."""
+    assert largest(map(scalar, values)) == tuple(map(scalar, kept))
