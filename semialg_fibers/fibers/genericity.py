@@ -232,14 +232,11 @@ def _masked_sums(net: Network, no_zeros: bool) -> Condition:
     second, third = net.layers[1:]
     if no_zeros and third.matrix.rank() == third.inputs:
         return Condition("G4", True, "A3 has full column rank")
-    for k in range(second.inputs):
-        try:
-            found = masks.vanishing_mask(masks.masked_products(second.matrix, third.matrix, k), second.forms, k)
-        except BudgetExceededError as error:
-            return Condition("G4", None, f"column {k + 1}: {error.message}", ("column", k))
-        if found is not None:
-            mask, point = found
-            rows = ", ".join(str(j + 1) for j in mask)
-            reason = f"column {k + 1}: the sum over the rows {rows}, active together on the hyperplane, vanishes"
-            return Condition("G4", False, reason, ("column", k, "rows", mask, "at h", point))
+    try:
+        found = masks.cancelling_rows(second, third.matrix)
+    except BudgetExceededError as error:
+        return Condition("G4", None, error.message, ("column", error.place["column"]))
+    if found is not None:
+        k, mask, point = found
+        return Condition("G4", False, masks.told(k, mask), ("column", k, "rows", mask, "at h", point))
     return Condition("G4", True, "no sum of masked products of rows active together on a hyperplane vanishes")

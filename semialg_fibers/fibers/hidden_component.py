@@ -96,16 +96,11 @@ class HiddenFrame:
         return n1 + len(self.alive) + 1 + len(self.dead) * (n1 + 1 + m)
 
     @property
-    def lowest(self) -> fmpq:
-        """max_j b2_j / A2_ji: the translation's t lies above.
+    def ends(self) -> tuple[Scalar, ...]:
+        """The largest of the numbers b2_j / A2_ji, or those of which letters leave open which it is; t lies above.
 
         Implements: theory §3.2.
         """
-        return max(row[-1] / row[self.column] for row in self.rows)
-
-    @property
-    def ends(self) -> tuple[Scalar, ...]:
-        """The largest of the numbers b2_j / A2_ji, or those of which letters leave open which it is."""
         return largest(row[-1] / row[self.column] for row in self.rows)
 
     def flipped_first(self, flips: Sequence[int]) -> list[Form]:

@@ -1,9 +1,10 @@
 """Sets of second-layer rows active together on a first-layer hyperplane whose masked products cancel (G4).
 
 Main results
+    cancelling_rows     the first k with one such J and a point, or None
     vanishing_mask      one realizable J ≠ ∅ with Σ_(j∈J) A3_·j A2_jk = 0, or None (proved)
     realizing_point     a point of the face h_k = 0 at which exactly the rows of J are positive
-    masked_products     the columns A3_·j A2_jk that are summed
+    told                the sentence that names k and J
 
 References: theory §5 (G4).
 """
@@ -17,6 +18,7 @@ from semialg_fibers.geometry.cone import strictly_feasible
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.scalar import ONE, ZERO, Vector
 from semialg_fibers.geometry.subset_sum import zero_one_solutions
+from semialg_fibers.networks.layer import Layer
 
 CANDIDATE_LIMIT = 10_000
 
@@ -49,10 +51,27 @@ def vanishing_mask(products: Matrix, forms: Sequence[Vector], k: int) -> tuple[M
     return None
 
 
-def masked_products(second: Matrix, third: Matrix, k: int) -> Matrix:
-    """Give the columns A3_·j A2_jk, an m × n2 matrix."""
-    columns = [[value * second[j, k] for value in column] for j, column in enumerate(third.columns())]
-    return Matrix.from_columns(columns, third.shape[0])
+def cancelling_rows(second: Layer, outgoing: Matrix) -> tuple[int, Mask, Vector] | None:
+    """Give the first (k, J, h) for which rows J, active together at h on hyperplane k, cancel; None when none do.
+
+    Raises:
+        BudgetExceededError: naming the column k (place: `column`) whose search was not decided.
+    """
+    for k in range(second.inputs):
+        columns = [[value * second.matrix[j, k] for value in c] for j, c in enumerate(outgoing.columns())]
+        try:
+            found = vanishing_mask(Matrix.from_columns(columns, outgoing.shape[0]), second.forms, k)
+        except BudgetExceededError as error:
+            raise BudgetExceededError(f"column {k + 1}: {error.message}", column=k) from None
+        if found is not None:
+            return (k, *found)
+    return None
+
+
+def told(k: int, mask: Mask) -> str:
+    """Name the column and the rows that cancel."""
+    rows = ", ".join(str(j + 1) for j in mask)
+    return f"column {k + 1}: the sum over the rows {rows}, active together on the hyperplane, vanishes"
 
 
 def realizing_point(faces: Sequence[Vector], mask: Mask) -> Vector | None:

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from semialg_fibers.errors import BudgetExceededError
+from semialg_fibers.fibers import masks
 from semialg_fibers.fibers.conditions import SomeDoesNotVanish, open_parts
-from semialg_fibers.fibers.masks import masked_products, realizing_point, vanishing_mask
 from semialg_fibers.geometry.decision import essential
 from semialg_fibers.geometry.domain import Space
 from semialg_fibers.geometry.expression import Expression, Scalar, is_zero, signs_of
@@ -148,7 +148,7 @@ def _masked(net: Network) -> tuple[bool | None, str]:
                 continue
             realizable, parts = _realizable(faces, mask), open_parts(total)
             if realizable is True and not parts:
-                return False, _vanishing(k, mask)
+                return False, masks.told(k, mask)
             if realizable is not False:
                 rows = ", ".join(str(j + 1) for j in mask)
                 unless = f"the rows {rows} are not exactly the active ones anywhere on hyperplane {k + 1}"
@@ -163,19 +163,11 @@ def _masked(net: Network) -> tuple[bool | None, str]:
 
 def _masked_numbers(second: Layer, outgoing: Matrix) -> tuple[bool | None, str]:
     """(G4) where the letters stand in other layers only."""
-    for k in range(second.inputs):
-        try:
-            found = vanishing_mask(masked_products(second.matrix, outgoing, k), second.forms, k)
-        except BudgetExceededError as error:
-            return None, f"column {k + 1}: {error.message}"
-        if found is not None:
-            return False, _vanishing(k, found[0])
-    return True, NEVER
-
-
-def _vanishing(k: int, mask: Sequence[int]) -> str:
-    rows = ", ".join(str(j + 1) for j in mask)
-    return f"column {k + 1}: the sum over the rows {rows}, active together on the hyperplane, vanishes"
+    try:
+        found = masks.cancelling_rows(second, outgoing)
+    except BudgetExceededError as error:
+        return None, error.message
+    return (True, NEVER) if found is None else (False, masks.told(*found[:2]))
 
 
 def _side(face: Sequence[Scalar]) -> int | None:
@@ -195,7 +187,7 @@ def _realizable(faces: Sequence[Sequence[Scalar]], mask: Sequence[int]) -> bool 
         if len(known) == len(face):
             numbers[j] = known
     inside = tuple(i for i, j in enumerate(numbers) if j in mask)
-    if numbers and realizing_point(list(numbers.values()), inside) is None:
+    if numbers and masks.realizing_point(list(numbers.values()), inside) is None:
         return False
     others = [j for j in range(len(faces)) if j not in numbers]
     return True if all(_side(faces[j]) == (1 if j in mask else -1) for j in others) else None
