@@ -18,7 +18,6 @@ import importlib.util
 import json
 import os
 import random
-import signal
 import sys
 import tempfile
 import time
@@ -35,6 +34,7 @@ sys.path[:0] = [str(HERE.parent / "tests"), str(HERE)]
 
 import lie_oracle  # noqa: E402
 import reference  # noqa: E402
+from patience import OutOfTime, within  # noqa: E402
 
 import semialg_fibers as package  # noqa: E402
 from semialg_fibers import Box, Network, Orthant, Polyhedron  # noqa: E402
@@ -254,7 +254,7 @@ class Examination:
                 getattr(self, name)()
             except SemialgError as error:
                 self.refused[f"{name}: {type(error).__name__}"] += 1
-            except TimeoutError:
+            except OutOfTime:
                 self.refused[f"{name}: time"] += 1
                 return
             except Exception:
@@ -545,13 +545,10 @@ def examine(base: int, seed: int, with_smt: bool) -> dict[str, Any]:
     rng = random.Random(f"{base} {seed}")
     kind, net = network(rng)
     examination = Examination(net, rng, with_smt)
-    signal.setitimer(signal.ITIMER_PROF, PATIENCE)
     try:
-        examination.run()
-    except TimeoutError:
+        within(PATIENCE, examination.run)
+    except OutOfTime:  # it ended between two questions
         examination.refused["time"] += 1
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
     if examination.faults:
         examination.faults[0]["network"] = repr(net)
     return {
@@ -605,7 +602,6 @@ def main() -> int:
     parser.add_argument("--smt", type=int, default=50, help="every so many networks solvers are asked too; 0 for never")
     parser.add_argument("--only", type=int, help="examine this seed alone; nothing is recorded")
     given = parser.parse_args()
-    signal.signal(signal.SIGPROF, _out_of_time)
     if given.only is not None:
         record = examine(given.base, given.only, bool(given.smt) and given.only % given.smt == 0)
         print(json.dumps(record, indent=1))
@@ -625,10 +621,6 @@ def main() -> int:
             file.flush()
     print("\n".join(told(records)))
     return any(record["faults"] for record in records)
-
-
-def _out_of_time(*_: Any) -> None:
-    raise TimeoutError
 
 
 if __name__ == "__main__":

@@ -44,6 +44,7 @@ from fuzz_files import file_kinds
 from fuzz_models import model_kinds
 from fuzz_objects import object_kinds
 from fuzz_text import Kind, text_kinds
+from patience import OutOfTime, within
 
 from semialg_fibers.errors import SemialgError
 from semialg_fibers.exchange.chain import ExchangeNote
@@ -70,8 +71,6 @@ def outcome(read: Callable[[Any], Any], value: Any) -> str:
     except SemialgError as error:
         one_line = error.message and "\n" not in error.message and len(error.message) <= LONGEST
         return type(error).__name__ if one_line else f"FAULT: the message is {error.message[:2000]!r}"
-    except TimeoutError:
-        return f"FAULT: more than {PATIENCE} s"
     except Exception:
         return f"FAULT: {''.join(traceback.format_exception(sys.exception(), limit=-4))[-1500:]}"
 
@@ -166,9 +165,10 @@ def worked(kinds: list[Kind], seed: int, numbers: range, folder: Path, reached: 
             sys.set_int_max_str_digits(0 if number % 2 else 4300)  # as the command line has it, as Python has it
             start = time.process_time()
             watch.begin()
-            signal.setitimer(signal.ITIMER_PROF, PATIENCE)
-            found = outcome(kind.read, value)
-            signal.setitimer(signal.ITIMER_PROF, 0)
+            try:
+                found = within(PATIENCE, outcome, kind.read, value)
+            except OutOfTime:
+                found = f"FAULT: more than {PATIENCE} s"
             beside = watch.end()
             seconds[kind.name] += time.process_time() - start
             if beside:
@@ -186,16 +186,11 @@ def worked(kinds: list[Kind], seed: int, numbers: range, folder: Path, reached: 
 
 
 def _bounded() -> None:
-    signal.signal(signal.SIGPROF, _out_of_time)
     if os.path.exists("/proc/self/status"):
         told = Path("/proc/self/status").read_text()
         now = int(told.split("VmData:")[1].split()[0]) * 1024
         resource.setrlimit(resource.RLIMIT_DATA, (now + MOST, now + MOST))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
-def _out_of_time(*_: Any) -> None:
-    raise TimeoutError
 
 
 # processes

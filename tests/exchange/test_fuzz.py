@@ -3,6 +3,7 @@
 `tools/fuzz.py` holds the mutations and the outcomes; it runs as long as one likes. This is its short form.
 """
 
+import contextlib
 import json
 import os
 import random
@@ -32,6 +33,7 @@ import fuzz  # noqa: E402
 import fuzz_files  # noqa: E402
 import fuzz_models  # noqa: E402
 import fuzz_text  # noqa: E402
+import patience  # noqa: E402
 
 VALID = fuzz_text.seeds()
 
@@ -331,6 +333,11 @@ def spend(_):
         pass
 
 
+def swallow(_):
+    with contextlib.suppress(Exception):  # as a reader does that calls another package
+        spend(_)
+
+
 def fill(_):
     assert len(b"x" * (400 << 20))
 
@@ -353,6 +360,7 @@ def look(_):
         (lambda _: warnings.warn("old", DeprecationWarning, stacklevel=1), "warning DeprecationWarning: old"),
         (lambda _: int("x" * 2000), "ValueError"),
         (spend, "more than 0.2 s"),
+        (swallow, "more than 0.2 s"),
         (fill, "MB of memory"),
         (crash, "the process ended with -9"),
         (start, "os.system"),
@@ -361,24 +369,39 @@ def look(_):
 )
 def test_the_tool_sees_what_is_not_documented(reader, words, tmp_path, monkeypatch, capfd):
     """In a fresh interpreter's fork: one fault among inputs that are read, found by its number."""
-    monkeypatch.setattr(fuzz, "PATIENCE", 0.2)
+    if reader in (spend, swallow):
+        monkeypatch.setattr(fuzz, "PATIENCE", 0.2)  # for the others computing 0.2 s may be the machine's pace
     monkeypatch.chdir(tmp_path)
     (tmp_path / "inside").mkdir()
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside" / "secret.bin").touch()
     os.chdir(tmp_path / "inside")
-    old = signal.signal(signal.SIGPROF, fuzz._out_of_time)
     kind = fuzz_text.Kind("odd", 1, [0], lambda rng, _: rng.random(), lambda x: reader(x) if x > 0.9 else None)
-    try:
-        blocks = list(fuzz.in_processes([kind], 5, range(0, 20), tmp_path / "inside", False))
-    finally:
-        signal.signal(signal.SIGPROF, old)
+    blocks = list(fuzz.in_processes([kind], 5, range(0, 20), tmp_path / "inside", False))
     expected = [n for n in range(20) if fuzz.drawn([kind], 5, n)[1] > 0.9]
     faults = [fault for block in blocks for fault in block["faults"]]
     assert expected
     assert [number for number, *_ in faults] == expected
     assert all(words in told for _, _, told, _ in faults)
     assert sum(block["inputs"] for block in blocks) == 20
+
+
+def test_time_that_ends_while_the_answer_is_handed_back_is_over(monkeypatch):
+    """It once ended the tool instead of the input."""
+
+    def late(which, seconds):
+        stop(which, seconds)
+        if not seconds:
+            signal.raise_signal(signal.SIGPROF)
+
+    old, stop = signal.getsignal(signal.SIGPROF), signal.setitimer
+    assert patience.within(60, int, "3") == 3
+    monkeypatch.setattr(signal, "setitimer", late)
+    try:
+        with pytest.raises(patience.OutOfTime):
+            patience.within(60, int, "3")
+    finally:
+        signal.signal(signal.SIGPROF, old)
 
 
 def test_text_that_is_none():
