@@ -7,8 +7,9 @@ import shutil
 import subprocess
 import time
 
+from guard import GUARD
+
 PROGRAM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-GUARD = 60  # seconds; against hanging
 
 
 class Page:

@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from guard import GUARD
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -185,7 +186,9 @@ def test_it_runs_alone(path):
     for changed, code in ((text, VERIFIED), (text.replace('"1"', '"3"', 1), REJECTED), ("{", NO_CERTIFICATE)):
         path.write_text(changed)
         # -I -S: without the folder, the user's packages and the site's packages
-        done = subprocess.run([sys.executable, "-I", "-S", SCRIPT, path], capture_output=True, check=False, timeout=60)
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", SCRIPT, path], capture_output=True, check=False, timeout=GUARD
+        )
         assert (done.returncode, done.stderr) == (code, b"")
         assert done.stdout.count(b"\n") == 1
 

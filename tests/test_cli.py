@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import sympy
+from guard import GUARD
 
 from semialg_fibers import cli, gallery, terminal
 from semialg_fibers.exchange.atlas_tables import atlas_to_csv, atlas_to_json, atlas_to_latex, atlas_to_text
@@ -32,7 +33,6 @@ REFUSED = {  # what fiber says of the gallery networks that it refuses
     "wide_2_3_2_1": "n1 = 3 > d = 2",
     **{name: "this network has 4" for name in gallery.names() if len(gallery.network(name).layers) == 4},
 }
-GUARD = 60  # seconds; against hanging, not a statement about speed
 SCRIPT = Path(sys.executable).parent / "semialg-fibers"
 COMMAND = [str(SCRIPT)] if SCRIPT.exists() else [sys.executable, "-c", "from semialg_fibers.cli import main; main()"]
 LIMITED = (

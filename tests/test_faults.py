@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
+from guard import GUARD
 
 import semialg_fibers
 from semialg_fibers import cli
@@ -21,7 +22,6 @@ from semialg_fibers.exchange.files import write_text
 
 ROOT = Path(semialg_fibers.__file__).parents[1]
 CAMPAIGN = Path(__file__).parents[1] / "tools" / "campaign.py"
-GUARD = 120  # seconds; against hanging
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
 
 

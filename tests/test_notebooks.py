@@ -6,10 +6,10 @@ import warnings
 from pathlib import Path
 
 import pytest
+from guard import GUARD
 
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 NEEDS = {"07_a_trained_network": "sklearn"}  # beyond the extra "notebooks"
-GUARD = 240  # seconds for a cell; against hanging, not a statement about speed
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

@@ -15,6 +15,7 @@ from itertools import permutations, product
 from pathlib import Path
 
 import pytest
+from guard import GUARD
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -262,7 +263,7 @@ def test_a_dask_cluster_that_loses_a_worker_gives_the_whole_answer(tmp_path):
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": path},
-        timeout=200,
+        timeout=GUARD,
     )
     lines = [line for line in run.stdout.splitlines() if line.startswith("RESULT")]
     assert lines == ["RESULT True 220 True True"], run.stderr

@@ -6,6 +6,7 @@ import subprocess
 from shutil import which
 
 import pytest
+from guard import GUARD
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -325,7 +326,7 @@ def test_latex_is_accepted_by_latex(tmp_path):
     head = "\\documentclass{article}\n\\usepackage{amsmath}\n\\begin{document}\n"
     (tmp_path / "proofs.tex").write_text(f"{head}{bodies}\n{forged.to_latex()}\n\\end{{document}}\n")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "proofs.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120, check=False)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=GUARD, check=False)
     assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
 
 
