@@ -5,7 +5,9 @@ tests/test_faults.py kills a campaign and lets it go on.
 
 import importlib.util
 import random
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,6 +17,7 @@ SCRIPT = Path(__file__).parents[1] / "tools" / "campaign.py"
 specification = importlib.util.spec_from_file_location("campaign", SCRIPT)
 campaign = importlib.util.module_from_spec(specification)
 specification.loader.exec_module(campaign)
+campaign_letters = sys.modules["campaign_letters"]
 
 HIDDEN = Network([([[1, 0], [1, 2]], [1, 0]), ([[2, -1], [3, -5]], [-1, -2]), ([[1, 3]], [0])])
 SPLIT = Network([([[1], [2]], [-1, -5]), ([[1, 3]], [2])], Box([0], [4]))
@@ -40,6 +43,37 @@ def test_a_wrong_answer_is_found(monkeypatch, name, wrong, net, questions, found
     assert faults(net, *questions) == set()
     monkeypatch.setattr(campaign.package, name, wrong)
     assert found in faults(net, *questions)
+
+
+def another(net):
+    """With another constant at the end."""
+    layers = [(layer.weight, layer.bias) for layer in net.layers]
+    return Network([*layers[:-1], (layers[-1][0], [value + 1 for value in layers[-1][1]])], net.domain)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "found"),
+    [
+        ("neuron_types", lambda net, real: ("dead",) * 2, {"types"}),
+        ("relabelling_count", lambda net, real: 1, {"relabellings"}),
+        ("count_components", lambda net, real: 77, {"count"}),
+        ("hidden_hyperplanes", lambda net, real: (), {"hidden"}),
+        ("translation_range", lambda net, real: real(net.rescaled(1, [2, 2]), 0), {"range"}),
+        ("translate", lambda net, real: another(net), {"translate"}),
+        ("genericity", lambda net, real: SimpleNamespace(conditions=real(net).conditions[:2] + tuple(
+            SimpleNamespace(name=each.name, verdict=False) for each in real(net).conditions[2:])), {"genericity"}),
+        ("fiber", lambda net, real: real(another(net)), {"sample", "component's set", "component's parametrization"}),
+        ("fiber", lambda net, real: SimpleNamespace(components=real(net).components[1:], sample=real(net).sample,
+            dimension=99, component_count=7, labelled_count=3, local_dimension=None),
+         {"components", "dimension", "component_count", "labelled_count"}),
+    ],
+)  # fmt: skip
+def test_a_wrong_answer_about_letters_is_found(monkeypatch, name, wrong, found):
+    assert faults(HIDDEN, "letters") == set()
+    real = getattr(campaign.package, name)
+    right = lambda net, *more: wrong(net, real) if net.symbols else real(net, *more)  # noqa: E731
+    monkeypatch.setattr(campaign_letters.package, name, right)
+    assert {f"letters: {each}" for each in found} <= faults(HIDDEN, "letters")
 
 
 def test_wrong_membership_is_found(monkeypatch):

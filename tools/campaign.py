@@ -8,7 +8,8 @@ the record ends; a line that a kill cut short is dropped, and its network drawn 
 
 Networks are generic ones of every kind of theory §2 and §3, and broken ones: zeros, copies, parallel and coinciding
 hyperplanes, equal ratios, cancelling products, lost ranks, entries of 10^±30, and cones with margins of 10^-30.
-The judges are the oracle of semialg_fibers/verify, tests/reference.py, tests/lie_oracle.py, and SMT solvers.
+The judges are the oracle of semialg_fibers/verify, tests/reference.py, tests/lie_oracle.py, and SMT solvers. In every
+other network some entries are hidden behind letters too (campaign_letters.py).
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ sys.path[:0] = [str(HERE.parent / "tests"), str(HERE)]
 
 import lie_oracle  # noqa: E402
 import reference  # noqa: E402
+from campaign_letters import Letters  # noqa: E402
 from patience import OutOfTime, within  # noqa: E402
 
 import semialg_fibers as package  # noqa: E402
@@ -249,7 +251,18 @@ class Examination:
 
     def run(self) -> None:
         """Ask everything; a refusal is counted, any other exception is a fault."""
-        for name in ("types", "genericity", "fibers", "complete", "dimensions", "sound", "equality", "laws", "files"):
+        for name in (
+            "types",
+            "genericity",
+            "fibers",
+            "complete",
+            "dimensions",
+            "sound",
+            "equality",
+            "laws",
+            "files",
+            "letters",
+        ):
             try:
                 getattr(self, name)()
             except SemialgError as error:
@@ -461,6 +474,11 @@ class Examination:
         self.expect("set file", read == document_of(component))
         for name in WRITERS if self.rng.random() < 0.2 else ["text"]:
             self.expect("writers", WRITERS[name](read) == WRITERS[name](component), name)
+
+    def letters(self) -> None:
+        """Letters in the place of numbers, for every other network: what is said of them is true of the numbers."""
+        if self.rng.random() < 0.5:
+            Letters(self).ask()
 
     def solvers(self, component: Any) -> None:
         """What is written for solvers holds at a member, and not beside it."""
