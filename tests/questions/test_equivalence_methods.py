@@ -300,3 +300,47 @@ def test_where_the_polynomial_methods_do_not_apply_it_is_said():
     assert isinstance(answer, Undecided)
     assert answer.reason == "the polynomial methods do not apply to this pair; method exact looks at all cells"
     assert same_function(wide, twice).same is True
+
+
+SQUARE = Box([0, 0], [2, 1])
+TRIED = {  # what is tried, in which order: a witness that stands in a paper is found again, by whoever asks
+    "a few, on R^2": (
+        lambda: equivalence._few_points(Space(2)),
+        "0 0, -1 0, 1 0, 2 -1, 5 1, 49 -45, 29 -65, -423 -714",
+    ),
+    "a few, in a box": (
+        lambda: equivalence._few_points(SQUARE),
+        "1 1/2, 0 1/2, 2 1/2, 2 0, 13/8 5/8, 177/128 19/128, 285/256 63/256, 1625/2048 155/1024",
+    ),
+    "beside hyperplanes, on R^2": (
+        lambda: equivalence._beside_first_layers(
+            Network([([[1, 2], [0, 3]], [1, -1]), ([[1, 1]], [0])]), Network([([[1, -1]], [2]), ([[1]], [0])])
+        ),
+        "-703/320 97/160, -141/64 19/32, 3469/64 -883/32, 17343/320 -4417/160, "
+        "-1 65/192, -1 21/64, 13 65/192, 13 21/64, "
+        "-127/128 127/128, -129/128 129/128, 1857/128 2111/128, 1855/128 2113/128",
+    ),
+    "beside hyperplanes, in a box": (
+        lambda: equivalence._beside_first_layers(
+            Network([([[1, 2]], [1]), ([[1]], [0])], SQUARE), Network([([[1, -1]], [0]), ([[1]], [0])], SQUARE)
+        ),
+        "449/1280 289/640, 447/1280 287/640, 37697/20480 577/10240, 7539/4096 115/2048, "
+        "225/512 31/512, 223/512 33/512, 12001/8192 7967/8192, 11999/8192 7969/8192",
+    ),
+    "around a bend, on R^2": (
+        lambda: islice(equivalence._around(Space(2), (1, 2, 1), [(1, 2, 1), (0, 3, -1)]), 6),
+        "-569/1495 -463/1495, 508941/204815 53/4485, -664847/204815 -2831/4485, "
+        "181/107 -144/107, 874799/778746 -325/642, 1759837/778746 -1403/642",
+    ),
+    "around a bend, in a box": (
+        lambda: islice(equivalence._around(SQUARE, (2, -2, -1), [(2, -2, -1), (1, 1, -1)]), 6),
+        "12381/14464 5149/14464, 2108223/1938176 446219/1938176, 1209885/1938176 933713/1938176, "
+        "1867/1728 1003/1728, 4517/3456 515/864, 2951/3456 61/108",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TRIED)
+def test_the_points_that_are_tried_are_the_same_everywhere(name):
+    points, told = TRIED[name]
+    assert ", ".join(" ".join(map(str, point)) for point in points()) == told
