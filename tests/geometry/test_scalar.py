@@ -186,7 +186,7 @@ def test_a_truth_value_is_no_number(value):
     "value",
     [
         *(None, 1j, 1 + 0j, b"1", [1], (1,), {"value": 1}, object),
-        *(np.True_, np.array([1]), np.complex64(1), np.timedelta64(3), np.array("1")),
+        *(np.True_, np.array([1]), np.complex64(1), np.timedelta64(3, "s"), np.array("1")),
         [10**5000],  # it has no repr
     ],
     ids=lambda value: type(value).__name__,
