@@ -49,8 +49,9 @@ def hidden_hyperplanes(net: Network, budget: int = CELL_BUDGET) -> tuple[int, ..
     """Give the first-layer indices i such that no second-layer neuron with A2_ji ≠ 0 is active on H_i.
 
     By the row rule (b2_j ≤ 0 and A2_jk ≤ 0 for k ≠ i) where the first layer maps onto the orthant, by the facets of
-    the activation cells elsewhere. All indices when every row is dead; none for one hidden layer. With letters in A1
-    the answer is that for values with rank A1 = n1, which `genericity` states as (G1).
+    the activation cells elsewhere. All indices when every row is dead, else none of units with zero weights, which have
+    no hyperplane; none for one hidden layer. With letters in A1 the answer is that for values with rank A1 = n1, which
+    `genericity` states as (G1).
 
     Implements: theory §3.1.
 

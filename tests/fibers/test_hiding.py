@@ -360,3 +360,16 @@ POS, FROM_0, ANY = (sympy.Symbol(name, real=True, **kind) for name, kind in
 def test_only_ends_that_can_be_the_largest_are_named(values, kept):
     """Theory §3.2: t > max_j b2_j / A2_ji; what another end reaches or exceeds for all letters is left out."""
     assert largest(map(scalar, values)) == tuple(map(scalar, kept))
+
+
+@pytest.mark.parametrize(
+    ("layers", "hidden"),
+    [
+        ([([[0], [0]], [1, 1]), ([[0, 0], [1, -2]], [2, -1]), ([[0, -1]], [0])], ()),
+        ([([[0], [1], [-1]], [2, 0, 0]), ([[1, 1, 2]], [-1]), ([[1]], [0])], ()),
+        ([([[0], [1], [-1]], [2, 0, 0]), ([[-1, -1, -2]], [-1]), ([[1]], [0])], (0, 1, 2)),
+    ],
+)
+def test_a_unit_with_zero_weights_has_no_hyperplane_that_could_be_hidden(layers, hidden):
+    """Theory §3.1 speaks of H_i; all indices where every row is dead, as for every other network."""
+    assert hidden_hyperplanes(Network(layers)) == hidden
