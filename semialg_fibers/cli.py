@@ -71,7 +71,7 @@ def _told(told: Any) -> Iterator[str]:
 
     yield f"{net}, {net.parameter_count} parameters"
     if told.refusal is not None:
-        yield f"outside the theorem: {told.refusal}"
+        yield f"{'the fiber is not decided' if told.undecided else 'outside the theorem'}: {told.refusal}"
     if told.types is not None:
         yield f"types: {_counted(told.types)}"
     else:
@@ -244,7 +244,9 @@ def report(net: str, output: str) -> None:
 @click.argument("a")
 @click.argument("b")
 @click.option("--method", type=click.Choice(["auto", "canonical", "exact"]), default="auto", show_default=True)
-@click.option("--cells", default=20_000, show_default=True, help="The most activation cells to look at.")
+@click.option(
+    "--cells", type=click.IntRange(0), default=20_000, show_default=True, help="The most activation cells to look at."
+)
 @click.option("--seconds", type=float, help="The most time to spend on cells; none unless given.")
 @click.option("--json", "as_json", is_flag=True, help="A certificate file, for the command check.")
 def same(a: str, b: str, method: str, cells: int, seconds: float | None, as_json: bool) -> int:

@@ -26,7 +26,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -35,6 +35,9 @@ from semialg_fibers.errors import LONGEST, InvalidNetworkError
 from semialg_fibers.exchange.files import read_network, write_text
 from semialg_fibers.geometry.scalar import shown
 from semialg_fibers.networks.layer import Network
+
+if TYPE_CHECKING:
+    from semialg_fibers.geometry.enumeration import Progress
 
 PREFIX = "gallery:"
 
@@ -141,12 +144,21 @@ def runner(what: str, workers: int | None, dask: str | None, checkpoint: str | N
 
     if workers is not None and dask is not None:
         raise click.UsageError("--workers and --dask exclude each other.")
-    with bar(what) as watch:
+    begun = []
+    with bar(what) as draw:
+
+        def watch(seen: Progress) -> None:
+            begun.append(seen.total)
+            if draw is not None:
+                draw(seen)
+
         if dask is None:
             yield Runner(None if workers is None else process_pool(workers), checkpoint, watch=watch)
         else:
             with dask_cluster(dask) as cluster:
                 yield Runner(cluster, checkpoint, watch=watch)
+    if checkpoint is not None and not begun:
+        click.echo("note: nothing had to be enumerated, so that the checkpoint was not used", err=True)
 
 
 @contextmanager

@@ -299,6 +299,7 @@ def test_an_output_file_that_cannot_be_written(tmp_path, capfd):
     for path in (tmp_path / "absent" / "out", tmp_path / "file" / "out", tmp_path, "", "/dev/null", "a\0b"):
         assert_refused(outcome(capfd, "fiber", "gallery:line_1_1_1_1", "-o", path))
     assert os.listdir(tmp_path) == ["file"]
+    assert_refused(real("fiber", "gallery:line_1_1_1_1", "-o", "/dev/stdout"), "a pipe, socket or device")
     assert os.path.exists("/dev/null")
     assert not os.path.isfile("/dev/null")
 

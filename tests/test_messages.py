@@ -1,5 +1,7 @@
 """What a person is told: numbers with nouns, advice that works where it is given; nothing is ignored in silence."""
 
+import json
+
 import numpy as np
 import pytest
 import sympy
@@ -144,7 +146,44 @@ def test_pictures_of_too_many_inputs_say_which_kind_there_is(tmp_path, capfd):
     assert err.endswith("this network has 3; --kind arrangement restricts it to one\n")
 
 
+OPEN = {
+    "format": "semialg_fibers/network", "version": 1, "symbols": {"a": "real"},
+    "layers": [{"weight": [[1, 0], [0, 1]], "bias": [0, 0]}, {"weight": [[1, "a"]], "bias": [-1]},
+               {"weight": [[1]], "bias": [0]}],
+}  # fmt: skip
+
+
+def test_what_letters_leave_open_is_not_outside_the_theorem(tmp_path, capfd):
+    (tmp_path / "net.json").write_text(json.dumps(OPEN))
+    code, out, _ = ran(capfd, "describe", tmp_path / "net.json")
+    assert code == 0
+    assert out.splitlines()[1].startswith("the fiber is not decided: the sign of a is not declared")
+    assert "outside" not in out
+
+
+def test_a_document_of_another_format_is_told_by_its_format(tmp_path, capfd):
+    assert ran(capfd, "fiber", HIDDEN, "-o", tmp_path / "fiber.json")[0] == 0
+    code, _, err = ran(capfd, "describe", tmp_path / "fiber.json")
+    assert (code, "the format is 'semialg_fibers/fiber'; expected \"semialg_fibers/network\"" in err) == (2, True)
+    (tmp_path / "empty").touch()
+    assert ran(capfd, "check", tmp_path / "empty")[2].endswith("the text is empty; give the whole file\n")
+
+
+def test_a_limit_is_named_as_it_was_given(capfd):
+    code, _, err = ran(capfd, "same", HIDDEN, HIDDEN, "--cells", "-1")
+    assert (code, "'--cells'" in err) == (2, True)
+
+
 # nothing is ignored in silence
+
+
+def test_a_checkpoint_that_nothing_was_kept_in_is_told(tmp_path, capfd):
+    code, out, err = ran(capfd, "count", HIDDEN, "--checkpoint", tmp_path / "kept")
+    assert (code, out) == (0, "2\n")
+    assert err == "note: nothing had to be enumerated, so that the checkpoint was not used\n"
+    assert not (tmp_path / "kept").exists()
+    assert ran(capfd, "dimension", HIDDEN, "--checkpoint", tmp_path / "kept")[2] == ""
+    assert ran(capfd, "dimension", HIDDEN, "--checkpoint", tmp_path / "kept")[2] == ""
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ SINGULAR = Language(
     words("R") | _SINGULAR_WORDS,
     _singular_head,
     _singular_body,
-    notes=("dim(std(equations_0_0)); gives the dimension of the complex solutions of the equations.",),
+    notes=("dim(std(equations_{first})); gives the dimension of the complex solutions of the equations.",),
     taken="[A-Za-z]{2,}",  # its commands and the procedures of its libraries are such words
     suffix="_",
 )
@@ -81,7 +81,7 @@ MACAULAY2 = Language(
     suffix="0",
     notes=(
         "Indices are written W1i0j0 for W1_0_0.",
-        "dim equations0p0 is the dimension of the complex solutions of the equations.",
+        "dim equations{plain} is the dimension of the complex solutions of the equations.",
     ),
 )
 
@@ -126,7 +126,7 @@ SAGE = Language(
     _sage_head,
     _sage_body,
     power="**",
-    notes=("R.ideal(equations_0_0).dimension() is the dimension of the complex solutions of the equations.",),
+    notes=("R.ideal(equations_{first}).dimension() is the dimension of the complex solutions of the equations.",),
 )
 
 

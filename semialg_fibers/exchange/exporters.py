@@ -59,7 +59,7 @@ def to_json(described: Any, component: int | None = None) -> str:
     """Give a JSON document, which `from_json` reads again.
 
     Raises:
-        InvalidNetworkError: when there is no such component.
+        InvalidNetworkError: when there is no such component, and for symbols whose names a document cannot hold.
     """
     return document_json(document_of(described, component))
 
@@ -67,6 +67,9 @@ def to_json(described: Any, component: int | None = None) -> str:
 @checked
 def from_json(text: str) -> Document:
     """Read what `to_json` wrote: a document, with sections and their parts, that every exporter takes.
+
+    Equations and inequalities are what they are; dimensions, counts, titles and completeness are repeated as the text
+    states them, and nothing is proved again.
 
     Raises:
         InvalidNetworkError: where the text is no such document.

@@ -150,6 +150,8 @@ def _write(data: str | bytes, path: Path) -> None:
     source = source_of(path)
     with named(source):
         try:
+            with suppress(FileNotFoundError):
+                _regular(os.stat(source).st_mode)  # os.replace would put a file in the place of /dev/null
             _replace(os.path.realpath(source), data.encode() if isinstance(data, str) else data)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
@@ -190,8 +192,6 @@ def _regular(mode: int) -> None:
 
 def _replace(target: str, data: bytes) -> None:
     """Write a new file beside the target, bring it to the disk, then let it take the target's place."""
-    with suppress(FileNotFoundError):
-        _regular(os.stat(target).st_mode)  # os.replace would put a file in the place of /dev/null
     folder = os.path.dirname(target)
     temporary = os.path.join(folder, f".semialg_fibers-{secrets.token_hex(8)}.tmp")
     # Not tempfile, whose files are for the owner only: mode 0o666 lets the umask decide.

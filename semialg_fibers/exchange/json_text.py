@@ -41,7 +41,8 @@ _EXPRESSION = re.compile(  # numbers, names and operators, at least one of what 
     r"(?:[a-z_][a-z0-9_]*+|[0-9.]++(?:e[-+]?[0-9]++)?+(?![a-z_])|[-+*/() ])++",
     re.ASCII | re.IGNORECASE,
 )
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}", re.ASCII)
+_NAME = re.compile(r"(?!(?i:nan|inf|infinity)\Z)[A-Za-z_][A-Za-z0-9_]{0,99}", re.ASCII)
+_NAMES = "use at most 100 letters from a to z, digits and _, and none of nan, inf, infinity"
 _WRITE_A_NUMBER = 'write a number such as "3", "-1/2" or "0.25"'
 
 
@@ -190,9 +191,9 @@ class _Reader:
                 raise InvalidNetworkError(
                     f"the version is {shown(version)}; this program reads version {VERSION}, a number"
                 )
+        if isinstance(value, Object) and value.repeated is None and value.get("format", FORMAT) != FORMAT:
+            raise InvalidNetworkError(f'the format is {shown(value["format"])}; expected "{FORMAT}"')
         top = keys_of(value, "the network", ["format", "version", "layers"], ["domain", "symbols"])
-        if top["format"] != FORMAT:
-            raise InvalidNetworkError(f'the format is {shown(top["format"])}; expected "{FORMAT}"')
         symbols = top.get("symbols", {})
         if not isinstance(symbols, dict):
             raise InvalidNetworkError(f"symbols: expected an object, got {shown(symbols)}; leave the key out")
@@ -206,7 +207,7 @@ class _Reader:
 
     def letter(self, name: str, declaration: Any) -> Any:
         if not _NAME.fullmatch(name):
-            raise InvalidNetworkError(f"symbols: {shown(name)} is no name for a letter; use letters, digits and _")
+            raise InvalidNetworkError(f"symbols: {shown(name)} is no name for a letter; {_NAMES}")
         if type(declaration) is not str or declaration not in DECLARATIONS.values():
             known = ", ".join(f'"{word}"' for word in DECLARATIONS.values())
             raise InvalidNetworkError(f"symbols: {name} is declared {shown(declaration)}; expected one of {known}")
@@ -332,7 +333,7 @@ def _written_symbols(net: Network) -> str:
         return ""
     for letter in net.symbols:
         if not _NAME.fullmatch(letter.name):
-            raise InvalidNetworkError(f"a file cannot hold a letter called {letter.name}; use letters, digits and _")
+            raise InvalidNetworkError(f"a file cannot hold a letter called {shown(letter.name)}; {_NAMES}")
     words = ", ".join(f'"{letter.name}": "{described(letter)}"' for letter in net.symbols)
     return f'  "symbols": {{{words}}},\n'
 

@@ -62,7 +62,7 @@ def parse_json(text: str) -> Any:
     if not isinstance(text, str):
         raise InvalidNetworkError(f"JSON is read from text, got {type(text).__name__}")
     if not text or text.isspace():
-        raise InvalidNetworkError("the text is empty; give a network file", line=1)
+        raise InvalidNetworkError("the text is empty; give the whole file", line=1)
     check_size(text)
     try:
         return json.loads(text, object_pairs_hook=Object, parse_float=Number, parse_int=Number, parse_constant=Number)

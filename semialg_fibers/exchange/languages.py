@@ -37,7 +37,7 @@ ATOM, PRODUCT, SUM = 3, 2, 1  # how tightly a text holds together
 
 @dataclass(frozen=True)
 class Conditions:
-    """The conditions of one basic set, written: `where` names its place, `headings` are pairs (index, words)."""
+    """The conditions of one basic set, written: `where` names its place, `headings` are pairs (index, comment)."""
 
     where: str
     equations: tuple[str, ...]
@@ -51,6 +51,7 @@ class Language:
     """One language. `name_of` makes a legal name; `number` writes p/q; `head` declares variables and letters.
 
     Names that are `reserved`, and those of the form `taken`, which the language's own words have, get the `suffix`.
+    In `notes` stands {first} for the place of the first basic set, 0_0 for one, and {plain} for 0p0.
 
     `head` is given the written variables, the written letters, and what is known of the letters' signs as pairs
     (written letter, relation); `body` writes one basic set, `foot` what follows the last one.
@@ -72,9 +73,11 @@ class Language:
     suffix: str = "x"
 
     def remark(self, words: str) -> str:
-        """Write a comment line, in ASCII."""
+        """Write a comment line, in ASCII; nothing in the words ends it."""
         signs = {"≥": ">=", "≤": "<=", "−": "-", "≠": "!=", **GREEK}
-        plain = "".join(signs.get(c, c) for c in words)
+        plain = "".join(signs.get(c, c if c.isprintable() else " ") for c in words)
+        if self.comment_end:  # comments in parentheses, which may stand in each other
+            plain = plain.replace("(*", "( *").replace("*)", "* )")
         return f"{self.comment} {plain.encode('ascii', 'replace').decode()}{self.comment_end}"
 
 
@@ -163,7 +166,8 @@ def _lines(document: Document, language: Language) -> Iterator[str]:
     if document.leaves_out:
         yield language.remark(f"The first {len(document.sections)} components are here.")
     names = written_names((*document.variables, *document.letters), language)
-    yield from map(language.remark, language.notes)
+    first = next(_places(document), "0_0")
+    yield from (language.remark(note.format(first=first, plain=first.replace("_", "p"))) for note in language.notes)
     for symbol in (*document.variables, *document.letters):
         if names[symbol.name] != language.name_of(symbol.name) or not symbol.name.isascii():
             shown = symbol.name.encode("ascii", "backslashreplace").decode()
@@ -171,9 +175,8 @@ def _lines(document: Document, language: Language) -> Iterator[str]:
     letters = [names[letter.name] for letter in document.letters]
     signs = [(names[letter.name], sign) for letter in document.letters for sign in signs_of(letter)]
     yield from language.head([names[variable.name] for variable in document.variables], letters, signs)
-    places = []
-    for count, section in enumerate(document.sections):
-        number = count if section.number is None else section.number
+    places = _places(document)
+    for section in document.sections:
         yield ""
         yield language.remark(section.title)
         if section.condition is not None:
@@ -185,9 +188,16 @@ def _lines(document: Document, language: Language) -> Iterator[str]:
                 tuple(write(cleared(e, keep_sign), language, names) for e in kind)
                 for kind, keep_sign in ((part.equations, False), (part.positive, True), (part.nonnegative, True))
             )
-            places.append(f"{number}_{index}")
-            yield from language.body(Conditions(places[-1], equations, positive, nonnegative, part.headings))
-    yield from language.foot(places)
+            headings = tuple((start, language.remark(words)) for start, words in part.headings)
+            yield from language.body(Conditions(next(places), equations, positive, nonnegative, headings))
+    yield from language.foot(list(_places(document)))
+
+
+def _places(document: Document) -> Iterator[str]:
+    """Yield what tells the basic sets apart: the component's number and that of the part."""
+    for count, section in enumerate(document.sections):
+        number = count if section.number is None else section.number
+        yield from (f"{number}_{index}" for index in range(len(section.parts)))
 
 
 def signs_of(letter: sympy.Symbol) -> list[str]:

@@ -51,6 +51,7 @@ def escaped(words: str) -> str:
     special |= {sign: f"${command}$" for sign, command in _SIGNS.items()}
     text = "".join(special.get(c, rf"\{c}" if c in "&%$#_{}" else c) for c in words)
     text = re.sub(r"\bR\\\^\{\}([0-9]+)", r"$\\mathbf{R}^{\1}$", text)
+    text = re.sub(r"(\$\\mathbf\{R\}\^\{[0-9]+\})\$\\_\(\$\\ge\$0\)", r"\1_{\\ge 0}$", text)
     return text.encode("ascii", "replace").decode()
 
 
@@ -165,6 +166,11 @@ class NameTable:
         found = NameTable()
         found._parts = self._parts | {name: self._in_image[name] for name in symbols if name in self._in_image}
         return found
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The names of the variables and letters."""
+        return tuple(self._parts)
 
     @property
     def running(self) -> str:

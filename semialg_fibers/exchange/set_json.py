@@ -19,7 +19,7 @@ from semialg_fibers.exchange.json_values import check_size
 from semialg_fibers.exchange.traversal import Document, Facts, Section, decimal
 from semialg_fibers.fibers.component import Parametrization
 from semialg_fibers.geometry.scalar import MAX_DIGITS, shown
-from semialg_fibers.geometry.semialgebraic import BasicSet
+from semialg_fibers.geometry.semialgebraic import BasicSet, SemialgebraicSet
 from semialg_fibers.geometry.substitution import SIGNS
 
 if TYPE_CHECKING:
@@ -114,6 +114,11 @@ def _assumed(symbols: Sequence[sympy.Symbol]) -> dict[str, Any]:
 
     found = {}
     for symbol in symbols:
+        if not symbol.name.isidentifier():
+            raise InvalidNetworkError(
+                f"a document cannot hold a symbol called {shown(symbol.name)}; rename it, with letters, digits and _",
+                value=symbol.name,
+            )
         choices = [DEFAULT, [], *([sign] for sign in SIGNS), *([sign, "real"] for sign in SIGNS)]
         same = (c for c in choices if sympy.Symbol(symbol.name, **dict.fromkeys(c, True)) == symbol)
         said = next(same, None)
@@ -157,17 +162,33 @@ def document_of_json(text: str) -> Document:
         return Document(sort, (read.section(record, sort == "component"),))
     components = read.field(record, "components", list)
     facts = Facts(
-        read.field(record, "title", str),
+        read.words(record, "title"),
         tuple(read.numbers(record, "widths")),
         read.field(record, "complete", bool, optional=True),
-        tuple(read.texts(record, "assumptions")),
+        tuple(map(_one_line, read.texts(record, "assumptions"))),
         read.count(record, "component_count"),
         read.count(record, "labelled_count"),
-        read.field(record, "dimension", int, optional=True),
-        read.field(record, "local_dimension", int, optional=True),
+        read.dimension(record, "dimension"),
+        read.dimension(record, "local_dimension"),
     )
     sections = tuple(read.section(item, True) for item in components)
+    _one_space(sections)
     return Document("fiber", sections, facts, bool(record.get("chosen", False)))
+
+
+def _one_space(sections: Sequence[Section]) -> None:
+    """Refuse components in different variables, or with two symbols of one name."""
+    if any(section.variables != sections[0].variables for section in sections):
+        raise InvalidNetworkError("all components need the same variables", field="components")
+    if sections:
+        SemialgebraicSet(tuple(part for section in sections for part in section.parts))
+
+
+def _one_line(words: str) -> str:
+    """Refuse what would be several lines, or would steer a terminal: exports repeat these words."""
+    if not words.isprintable():
+        raise InvalidNetworkError(f"{shown(words)} has a line break or control character; write one line", value=words)
+    return words
 
 
 def _no_float(text: str) -> Any:
@@ -206,6 +227,16 @@ class _Reading:
             if not isinstance(value, kind) or isinstance(value, bool):
                 raise InvalidNetworkError(f"in {name!r} stands {shown(value)}, expected a {kind.__name__}", field=name)
         return values
+
+    def words(self, record: Any, name: str) -> str:
+        return _one_line(self.field(record, name, str))
+
+    def dimension(self, record: Any, name: str, most: int | None = None) -> int | None:
+        value: int | None = self.field(record, name, int, optional=True)
+        if value is not None and (value < 0 or (most is not None and value > most)):
+            beyond = "" if most is None else f" and at most {most}, the number of variables"
+            raise InvalidNetworkError(f"the field {name!r} is {shown(value)}; it is at least 0{beyond}", field=name)
+        return value
 
     def texts(self, record: Any, name: str) -> list[str]:
         return self._all(record, name, str)
@@ -247,7 +278,7 @@ class _Reading:
         parts = tuple(self._part(item, variables, symbols) for item in self.field(record, "parts", list))
         if not parts:
             raise InvalidNetworkError("a set needs at least one part", field="parts")
-        dimension = self.field(record, "dimension", int, optional=True)
+        dimension = self.dimension(record, "dimension", len(variables))
         if not is_component:
             return Section(parts, dimension)
         image = None
@@ -257,12 +288,12 @@ class _Reading:
             parts,
             dimension,
             self.field(record, "number", int) if "number" in record else None,
-            self.field(record, "kind", str),
-            self.field(record, "name", str),
+            self.words(record, "kind"),
+            self.words(record, "name"),
             tuple(self.numbers(record, "flips")),
             self.field(record, "direction", int, optional=True),
             image,
-            self.field(record, "condition", str) if "condition" in record else None,
+            self.words(record, "condition") if "condition" in record else None,
         )
 
     def _expressions(
@@ -277,8 +308,8 @@ class _Reading:
         for pair in self.field(record, "headings", list) if "headings" in record else []:
             if not (isinstance(pair, list) and len(pair) == 2 and type(pair[0]) is int and isinstance(pair[1], str)):
                 raise InvalidNetworkError(f"in 'headings' stands {shown(pair)}, expected [index, words]")
-            headings.append((pair[0], pair[1]))
-        dimension = self.field(record, "dimension", int, optional=True)
+            headings.append((pair[0], _one_line(pair[1])))
+        dimension = self.dimension(record, "dimension", len(variables))
         return BasicSet(variables, equations, positive, nonnegative, None, dimension, tuple(headings))
 
     def _image(self, record: Any, letters: Mapping[str, sympy.Symbol]) -> Parametrization:

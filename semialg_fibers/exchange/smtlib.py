@@ -27,7 +27,7 @@ def _smtlib_body(part: Conditions) -> Iterator[str]:
     items = []
     for i, equation in enumerate(part.equations):
         if i in headings:
-            items.append(f"; {headings[i]}")
+            items.append(headings[i])
         items.append(f"(= {equation} 0)")
     items += [f"(> {e} 0)" for e in part.positive] + [f"(>= {e} 0)" for e in part.nonnegative]
     yield f"(define-fun part_{part.where} () Bool (and true"

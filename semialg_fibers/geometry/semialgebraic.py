@@ -16,7 +16,6 @@ References: theory §1, §2.3.
 from __future__ import annotations
 
 import random
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -73,12 +72,7 @@ class BasicSet(Questions):
         object.__setattr__(self, "variables", substitution.read_variables(self.variables))
         for kind in ("equations", "positive", "nonnegative"):
             object.__setattr__(self, kind, substitution.read_conditions(getattr(self, kind), kind))
-        names = [symbol.name for symbol in (*self.variables, *self.letters)]
-        twice = [name for name, number in Counter(names).items() if number > 1]
-        if twice:
-            raise InvalidNetworkError(
-                f"two different symbols are called {twice[0]}: they differ in their assumptions", value=twice[0]
-            )
+        substitution.refuse_twins((*self.variables, *self.letters))
         if plain := substitution.plain_variables(self.variables):
             object.__setattr__(self, "variables", tuple(plain.get(variable, variable) for variable in self.variables))
             for kind in ("equations", "positive", "nonnegative"):
@@ -305,9 +299,10 @@ class SemialgebraicSet(Questions):
     parts: tuple[BasicSet, ...]
 
     def __post_init__(self) -> None:
-        """Check that the parts live in one space."""
+        """Check that the parts live in one space, and that no two letters have one name."""
         if not self.parts or any(part.variables != self.parts[0].variables for part in self.parts):
             raise InvalidNetworkError("a union needs at least one part, and all parts need the same variables")
+        substitution.refuse_twins((*self.variables, *self.letters))
 
     @property
     def variables(self) -> tuple[sympy.Symbol, ...]:

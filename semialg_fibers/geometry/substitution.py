@@ -8,10 +8,12 @@ Main results
     fails             whether one of the others is on numbers: then nothing is left
     combined, lowered what is known of a set for values of its letters, after earlier values, after a projection
     refuse_letters    the sentence for a question that needs numbers
+    refuse_twins      the sentence for two different symbols of one name
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +28,15 @@ if TYPE_CHECKING:
     import sympy
 
 SIGNS = ("positive", "negative", "nonzero", "nonnegative", "nonpositive")
+
+
+def refuse_twins(symbols: Iterable[sympy.Symbol]) -> None:
+    """Refuse two different symbols of one name: a reader, and every export, would take them for one."""
+    twice = [name for name, number in Counter(symbol.name for symbol in symbols).items() if number > 1]
+    if twice:
+        raise InvalidNetworkError(
+            f"two different symbols are called {twice[0]}: they differ in their assumptions", value=twice[0]
+        )
 
 
 def refuse_letters(letters: Sequence[sympy.Symbol]) -> None:

@@ -42,6 +42,7 @@ class Summary:
     generic: bool | None = None
     identifiability: Identifiability = field(default_factory=lambda: Identifiability(None, ()))
     refusal: str | None = None
+    undecided: bool = False  # whether the refusal depends on letters
     dimension: int | None = None
     local_dimension: int | None = None
     components: int | None = None
@@ -113,6 +114,7 @@ def summary(net: Network, budget: int = CELL_BUDGET) -> Summary:
         found = fiber(net)
     except (UnsupportedError, NotGenericError, UndecidedSignError) as error:
         told.refusal = error.message
+        told.undecided = isinstance(error, UndecidedSignError)
     if found is not None:
         _tell_fiber(told, found)
     if told.functional is None:

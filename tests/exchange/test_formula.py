@@ -144,6 +144,10 @@ def test_a_file_with_letters_comes_back(tmp_path):
         ({"b": "real"}, "layer 1, weight row 1, column 2: the letter 'a' is not declared"),
         ({"a": "big", "b": "real"}, "symbols: a is declared 'big'; expected one of"),
         ({"a b": "real"}, "is no name for a letter"),
+        (
+            {"nan": "real"},
+            "is no name for a letter; use at most 100 letters from a to z, digits and _, and none of nan",
+        ),
         ({"a": True}, "symbols: a is declared true"),
         (["a"], "symbols: expected an object"),
         ({"a": "positive", "b": "real", "W1_0_0": "real"}, None),
@@ -174,8 +178,14 @@ def test_an_entry_that_cannot_be_read_back_is_not_written():
     long = sympy.Add(*[sympy.Symbol(f"letter_number_{i}", real=True) for i in range(200)])
     with pytest.raises(InvalidNetworkError, match="bias entry 1: the formula has"):
         network_to_json(Network([([[1]], [long])]))
-    with pytest.raises(InvalidNetworkError, match="a file cannot hold a letter called"):
-        network_to_json(Network([([[1]], [sympy.Symbol("x y", real=True)])]))
+    for name in ("x y", "nan", "Inf", "infinity", "a" * 101):  # float("nan") is what a number without a value is called
+        with pytest.raises(
+            InvalidNetworkError, match=r"a file cannot hold a letter called .*; use at most 100 letters"
+        ):
+            network_to_json(Network([([[1]], [sympy.Symbol(name, real=True)])]))
+    for name in ("nano", "_inf", "a" * 100):
+        net = Network([([[1]], [sympy.Symbol(name, real=True)])])
+        assert network_from_json(network_to_json(net), "file") == net
 
 
 @pytest.mark.parametrize("text", ["2**0", "(1/2)**0", "a**0", "(a + 1)**0", "a/a", "(a - a)*b + 1", "a**-1*a"])

@@ -18,6 +18,7 @@ from semialg_fibers.exchange.languages import words
 from semialg_fibers.exchange.latex import collapsed, condition_latex, expression_latex, sides, standalone, values_latex
 from semialg_fibers.exchange.latex_names import NameTable
 from semialg_fibers.fibers.bottleneck import fiber
+from semialg_fibers.geometry.domain import Orthant
 from semialg_fibers.geometry.semialgebraic import BasicSet
 from semialg_fibers.networks.layer import Network
 
@@ -330,3 +331,31 @@ def test_the_general_form_is_given_where_the_network_itself_is_the_base():
 def test_index_sets():
     assert index_set((2, 0, 1, 5, 6)) == r"\{1, \dots, 3, 6, 7\}"
     assert index_set((0, 1)) == r"\{1, 2\}"
+
+
+@pytest.mark.parametrize(
+    ("name", "latex"),
+    [
+        ("x'", r"\mathrm{x[27]}"),
+        ("x y", r"\mathrm{x[20]y}"),
+        ("x_1", "x_{1}"),
+        ("λ", r"\lambda"),
+        ("rank", r"\mathrm{rank}"),
+    ],
+)
+def test_conditions_are_written_with_the_names_of_the_document(name, latex):
+    letter = sympy.Symbol(name, positive=True)
+    b, c, e = sympy.symbols("b c e", positive=True)
+    found = fiber(Network([([[1, 0], [0, 1]], [0, 0]), ([[letter, -b], [c, -e]], [-1, -3]), ([[1, 2]], [0])]))
+    (line,) = [line for line in to_latex(found).splitlines() if "exists iff" in line]
+    assert line in [rf"\noindent It exists iff ${first} - {second} = 0$.\par" for first, second in
+                    [("b c", f"e {latex}"), (f"{latex} e", "b c"), (f"e {latex}", "b c")]]  # fmt: skip
+
+
+def test_what_is_no_condition_stays_inert():
+    assert condition_latex("a$ \\input{x}", NameTable(letters=["a"])) == r"$a\$ \textbackslash{}\mathrm{input}\{x\}$"
+
+
+def test_the_orthant_has_its_sign_below():
+    net = Network([([[1, 2]], [-1]), ([[1]], [0])], Orthant(2))
+    assert r"on $\mathbf{R}^{2}_{\ge 0}$." in to_latex(fiber(net))

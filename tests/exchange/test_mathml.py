@@ -155,3 +155,9 @@ def test_what_is_not_ours_is_refused(bad):
 def test_words_that_are_not_ours_are_refused(bad):
     with pytest.raises(InvalidNetworkError):
         html_of_latex(bad)
+
+
+@pytest.mark.parametrize("name", ["Gamma", "Δ", "Pi", "Σ", "omega", "λ"])
+def test_greek_letters_that_latex_has_are_read(name):
+    net = Network([([[sympy.Symbol(name, positive=True)]], [1]), ([[1]], [0])])
+    assert "<math" in "".join(block.html for block in html_of_latex(to_latex(fiber(net))))
