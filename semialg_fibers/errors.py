@@ -19,6 +19,17 @@ from typing import Any
 LONGEST = 900  # characters of a message
 
 
+def one_line(message: str) -> str:
+    r"""Give the sentence as one line of bounded length, whatever it quotes.
+
+    >>> one_line("no layer is called\n'a\x1b[31m'")
+    "no layer is called 'a [31m'"
+    """
+    if not message.isprintable():
+        message = " ".join("".join(char if char.isprintable() else " " for char in message).split())
+    return message if len(message) <= LONGEST else f"{message[: LONGEST - 200]} ... {message[-150:]}"
+
+
 class SemialgError(Exception):
     """The root: anything that this package refuses, with the sentence that says why."""
 
@@ -27,10 +38,7 @@ class SemialgError(Exception):
 
         A sentence is one line of bounded length, whatever it quotes.
         """
-        if not message.isprintable():
-            message = " ".join("".join(char if char.isprintable() else " " for char in message).split())
-        if len(message) > LONGEST:
-            message = f"{message[: LONGEST - 200]} ... {message[-150:]}"
+        message = one_line(message)
         super().__init__(message)
         self.message = message
         self.place = place

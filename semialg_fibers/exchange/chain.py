@@ -20,7 +20,7 @@ from operator import add, mul
 
 from flint import fmpq
 
-from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, SemialgError, UnsupportedError
+from semialg_fibers.errors import BudgetExceededError, InvalidNetworkError, SemialgError, UnsupportedError, one_line
 from semialg_fibers.exchange.json_text import MAX_MATRIX_BYTES, MAX_ROW_DIGITS
 from semialg_fibers.geometry.floats import MAX_ENTRIES
 from semialg_fibers.geometry.linear import Matrix
@@ -35,7 +35,11 @@ MAX_WORK = 2**28  # entries that are multiplied out, each as often as it has 64 
 
 
 class ExchangeNote(UserWarning):
-    """What an importer or exporter did besides copying numbers."""
+    """What an importer or exporter did besides copying numbers: one line, whatever names of a file it quotes."""
+
+    def __init__(self, message: str) -> None:
+        """Keep the sentence."""
+        super().__init__(one_line(message))
 
 
 class Chain:

@@ -4,6 +4,7 @@ import warnings
 from fractions import Fraction
 from itertools import product
 
+import numpy as np
 import pytest
 from flint import fmpq
 from hypothesis import given
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from semialg_fibers.errors import InvalidNetworkError, UnsupportedError
 from semialg_fibers.exchange.chain import Chain, ExchangeNote, inverse_root
+from semialg_fibers.exchange.state_dicts import from_tensors
 from semialg_fibers.geometry.linear import Matrix
 from semialg_fibers.geometry.scalar import vector
 
@@ -161,3 +163,13 @@ def test_widths_beyond_the_stated_sizes_are_refused():
         Chain().expect(10**12, "wide")
     with pytest.raises(UnsupportedError, match="relu would need a layer of 100000 × 100000"):
         Chain(10**5).relu("relu")
+
+
+def test_a_note_is_one_line_whatever_names_it_quotes():
+    nasty = "a\x1b[31m\nnote: all is well\u2028"
+    with pytest.warns(ExchangeNote) as told:
+        from_tensors({f"{nasty}.weight": np.eye(2), f"{nasty}.1.weight": np.eye(2), f"{nasty}.1.bias": np.zeros(2)},
+                     [nasty, f"{nasty}.1"], "a\nfile")  # fmt: skip
+    assert told
+    assert all(str(note.message).isprintable() for note in told)
+    assert "note: all is well" in str(told[0].message)
