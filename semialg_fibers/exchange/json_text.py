@@ -185,14 +185,14 @@ class _Reader:
         self.letters: dict[str, Any] = {}
 
     def network(self, value: Any) -> Network:
-        if isinstance(value, Object) and value.get("format") == FORMAT and value.repeated is None:
+        if isinstance(value, Object) and "format" in value and value.repeated is None:
+            if value["format"] != FORMAT:
+                raise InvalidNetworkError(f'the format is {shown(value["format"])}; expected "{FORMAT}"')
             version = value.get("version", Number(VERSION))
             if not isinstance(version, Number) or version != str(VERSION):
                 raise InvalidNetworkError(
                     f"the version is {shown(version)}; this program reads version {VERSION}, a number"
                 )
-        if isinstance(value, Object) and value.repeated is None and value.get("format", FORMAT) != FORMAT:
-            raise InvalidNetworkError(f'the format is {shown(value["format"])}; expected "{FORMAT}"')
         top = keys_of(value, "the network", ["format", "version", "layers"], ["domain", "symbols"])
         symbols = top.get("symbols", {})
         if not isinstance(symbols, dict):

@@ -166,7 +166,8 @@ def _lines(document: Document, language: Language) -> Iterator[str]:
     if document.leaves_out:
         yield language.remark(f"The first {len(document.sections)} components are here.")
     names = written_names((*document.variables, *document.letters), language)
-    first = next(_places(document), "0_0")
+    places = list(_places(document))
+    first = places[0] if places else "0_0"
     yield from (language.remark(note.format(first=first, plain=first.replace("_", "p"))) for note in language.notes)
     for symbol in (*document.variables, *document.letters):
         if names[symbol.name] != language.name_of(symbol.name) or not symbol.name.isascii():
@@ -175,7 +176,7 @@ def _lines(document: Document, language: Language) -> Iterator[str]:
     letters = [names[letter.name] for letter in document.letters]
     signs = [(names[letter.name], sign) for letter in document.letters for sign in signs_of(letter)]
     yield from language.head([names[variable.name] for variable in document.variables], letters, signs)
-    places = _places(document)
+    left = iter(places)
     for section in document.sections:
         yield ""
         yield language.remark(section.title)
@@ -189,8 +190,8 @@ def _lines(document: Document, language: Language) -> Iterator[str]:
                 for kind, keep_sign in ((part.equations, False), (part.positive, True), (part.nonnegative, True))
             )
             headings = tuple((start, language.remark(words)) for start, words in part.headings)
-            yield from language.body(Conditions(next(places), equations, positive, nonnegative, headings))
-    yield from language.foot(list(_places(document)))
+            yield from language.body(Conditions(next(left), equations, positive, nonnegative, headings))
+    yield from language.foot(places)
 
 
 def _places(document: Document) -> Iterator[str]:

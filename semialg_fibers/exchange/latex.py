@@ -304,8 +304,8 @@ def condition_latex(condition: str, names: NameTable) -> str:
     >>> print(condition_latex("a2_0_0*a2_1_1 - a2_0_1**2 = 0 and rank [[x]] = 1", names))
     $a^{(2)}_{1,1} a^{(2)}_{2,2} - {a^{(2)}_{1,2}}^{2} = 0$ and rank $[[x]] = 1$
     """
-    odd = sorted((name for name in names.known if not _NAME.fullmatch(name)), key=len, reverse=True)
-    whole = "".join(rf"{re.escape(name)}(?!\w)|" for name in odd if not name.isdecimal())
+    odd = [name for name in names.known if not (_NAME.fullmatch(name) or name.isdecimal())]
+    whole = "".join(rf"{re.escape(name)}(?!\w)|" for name in sorted(odd, key=len, reverse=True))
     token = re.compile(rf"({whole}{_NAME.pattern})(?:\*\*([0-9]+))?|\*\*([0-9]+)|(.)", re.S)
     pieces: list[str] = []
     for i, piece in enumerate(_WORDS.split(condition)):

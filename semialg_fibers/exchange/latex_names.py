@@ -50,9 +50,13 @@ def escaped(words: str) -> str:
     }
     special |= {sign: f"${command}$" for sign, command in _SIGNS.items()}
     text = "".join(special.get(c, rf"\{c}" if c in "&%$#_{}" else c) for c in words)
-    text = re.sub(r"\bR\\\^\{\}([0-9]+)", r"$\\mathbf{R}^{\1}$", text)
-    text = re.sub(r"(\$\\mathbf\{R\}\^\{[0-9]+\})\$\\_\(\$\\ge\$0\)", r"\1_{\\ge 0}$", text)
+    text = re.sub(r"\bR\\\^\{\}([0-9]+)(\\_\(\$\\ge\$0\))?", _space, text)
     return text.encode("ascii", "replace").decode()
+
+
+def _space(found: re.Match[str]) -> str:
+    """Write R^d, or the orthant in it, as a formula."""
+    return rf"$\mathbf{{R}}^{{{found[1]}}}" + (r"_{\ge 0}$" if found[2] else "$")
 
 
 def typed(name: str) -> Parts:

@@ -18,15 +18,10 @@ from dataclasses import dataclass
 from html import escape
 
 from semialg_fibers.errors import InvalidNetworkError
+from semialg_fibers.exchange.languages import GREEK
 
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|[0-9]+|\s+|.", re.S)
-_GREEK = {
-    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ϵ", "zeta": "ζ", "eta": "η", "theta": "θ",
-    "iota": "ι", "kappa": "κ", "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "pi": "π", "rho": "ρ", "sigma": "σ",
-    "tau": "τ", "upsilon": "υ", "phi": "ϕ", "chi": "χ", "psi": "ψ", "omega": "ω", "varepsilon": "ε",
-    "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Lambda": "Λ", "Xi": "Ξ", "Pi": "Π", "Sigma": "Σ", "Upsilon": "Υ",
-    "Phi": "Φ", "Psi": "Ψ", "Omega": "Ω",
-}  # fmt: skip
+_GREEK = {name: sign for sign, name in GREEK.items()} | {"epsilon": "ϵ", "phi": "ϕ", "varepsilon": "ε"}
 _SIGNS = {
     "le": "≤", "ge": "≥", "ne": "≠", "in": "∈", "cup": "∪", "sum": "∑", "max": "max", "dots": "…", "times": "×",
     "{": "{", "}": "}",

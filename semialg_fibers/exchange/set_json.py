@@ -19,8 +19,8 @@ from semialg_fibers.exchange.json_values import check_size
 from semialg_fibers.exchange.traversal import Document, Facts, Section, decimal
 from semialg_fibers.fibers.component import Parametrization
 from semialg_fibers.geometry.scalar import MAX_DIGITS, shown
-from semialg_fibers.geometry.semialgebraic import BasicSet, SemialgebraicSet
-from semialg_fibers.geometry.substitution import SIGNS
+from semialg_fibers.geometry.semialgebraic import BasicSet
+from semialg_fibers.geometry.substitution import SIGNS, refuse_twins
 
 if TYPE_CHECKING:
     import sympy
@@ -165,26 +165,21 @@ def document_of_json(text: str) -> Document:
         read.words(record, "title"),
         tuple(read.numbers(record, "widths")),
         read.field(record, "complete", bool, optional=True),
-        tuple(map(_one_line, read.texts(record, "assumptions"))),
+        tuple(map(_printable, read.texts(record, "assumptions"))),
         read.count(record, "component_count"),
         read.count(record, "labelled_count"),
         read.dimension(record, "dimension"),
         read.dimension(record, "local_dimension"),
     )
     sections = tuple(read.section(item, True) for item in components)
-    _one_space(sections)
-    return Document("fiber", sections, facts, bool(record.get("chosen", False)))
-
-
-def _one_space(sections: Sequence[Section]) -> None:
-    """Refuse components in different variables, or with two symbols of one name."""
-    if any(section.variables != sections[0].variables for section in sections):
+    document = Document("fiber", sections, facts, bool(record.get("chosen", False)))
+    if any(section.variables != document.variables for section in sections):
         raise InvalidNetworkError("all components need the same variables", field="components")
-    if sections:
-        SemialgebraicSet(tuple(part for section in sections for part in section.parts))
+    refuse_twins((*document.variables, *document.letters))
+    return document
 
 
-def _one_line(words: str) -> str:
+def _printable(words: str) -> str:
     """Refuse what would be several lines, or would steer a terminal: exports repeat these words."""
     if not words.isprintable():
         raise InvalidNetworkError(f"{shown(words)} has a line break or control character; write one line", value=words)
@@ -229,7 +224,7 @@ class _Reading:
         return values
 
     def words(self, record: Any, name: str) -> str:
-        return _one_line(self.field(record, name, str))
+        return _printable(self.field(record, name, str))
 
     def dimension(self, record: Any, name: str, most: int | None = None) -> int | None:
         value: int | None = self.field(record, name, int, optional=True)
@@ -308,7 +303,7 @@ class _Reading:
         for pair in self.field(record, "headings", list) if "headings" in record else []:
             if not (isinstance(pair, list) and len(pair) == 2 and type(pair[0]) is int and isinstance(pair[1], str)):
                 raise InvalidNetworkError(f"in 'headings' stands {shown(pair)}, expected [index, words]")
-            headings.append((pair[0], _one_line(pair[1])))
+            headings.append((pair[0], _printable(pair[1])))
         dimension = self.dimension(record, "dimension", len(variables))
         return BasicSet(variables, equations, positive, nonnegative, None, dimension, tuple(headings))
 
